@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CFQ: the arithmetic behind its decisions.
+ *
+ * Pure functions over plain values, apart from the moving averages, which
+ * update the sums they are handed.  block/cfq-kunit.c tests each of them.
+ */
+#ifndef _BLOCK_CFQ_CALC_H
+#define _BLOCK_CFQ_CALC_H
+
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/ioprio.h>
+#include <linux/kstrtox.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include <linux/cfq-iosched.h>
+
+/* A step of more than this between two requests of a task is a seek. */
+#define CFQ_SEEK_SECTORS	800
+/* So many seeks in the last 32 requests make a queue seeky. */
+#define CFQ_SEEKY_BITS		4
+/* What is so near to the head is as good as what was waited for: 4 MiB. */
+#define CFQ_CLOSE_SECTORS	8192
+
+/* Think times: one sample weighs 256; a queue is believed from this sum on. */
+#define CFQ_TTIME_VALID_SAMPLES	80
+
+/* The priority that counts: no class set means best effort, level 4. */
+static inline unsigned short cfq_effective_ioprio(unsigned short ioprio)
+{
+	switch (IOPRIO_PRIO_CLASS(ioprio)) {
+	case IOPRIO_CLASS_RT:
+	case IOPRIO_CLASS_BE:
+	case IOPRIO_CLASS_IDLE:
+		return ioprio;
+	default:
+		return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, IOPRIO_BE_NORM);
+	}
+}
+
+static inline enum cfq_class cfq_ioprio_to_class(unsigned short ioprio)
+{
+	switch (IOPRIO_PRIO_CLASS(ioprio)) {
+	case IOPRIO_CLASS_RT:
+		return CFQ_CLASS_RT;
+	case IOPRIO_CLASS_IDLE:
+		return CFQ_CLASS_IDLE;
+	default:
+		return CFQ_CLASS_BE;
+	}
+}
+
+/*
+ * Slice of a priority level, 0..7: a fifth of the base slice more or less for
+ * each level above or below 4.  The formula is the one ionice users know.
+ */
+static inline u64 cfq_prio_slice_ns(u64 base_ns, unsigned int level)
+{
+	return base_ns + div_s64((s64)base_ns * (4 - (int)level), 5);
+}
+
+/* Weight that a slice stands for, CFQ_WEIGHT_DEFAULT being @base_ns long. */
+static inline unsigned int cfq_slice_weight(u64 slice_ns, u64 base_ns)
+{
+	u64 weight = div64_u64(slice_ns * CFQ_WEIGHT_DEFAULT, base_ns);
+
+	return clamp_t(u64, weight, 1, UINT_MAX / CFQ_WEIGHT_DEFAULT);
+}
+
+/*
+ * Shorten @slice_ns so that @nr queues with slices of @base_ns each all get
+ * their turn within @target_ns, but not below @floor_ns at the base slice.
+ */
+static inline u64 cfq_latency_slice_ns(u64 slice_ns, u64 base_ns,
+				       unsigned int nr, u64 target_ns,
+				       u64 floor_ns)
+{
+	u64 round_ns = base_ns * nr;
+	u64 low_ns;
+
+	if (round_ns <= target_ns)
+		return slice_ns;
+	low_ns = min(slice_ns, div64_u64(floor_ns * slice_ns, base_ns));
+	return max(low_ns, mul_u64_u64_div_u64(slice_ns, target_ns, round_ns));
+}
+
+/* Requests that an async queue may have in the device beside sync queues. */
+static inline unsigned int cfq_async_depth(unsigned int slice_async_rq,
+					   unsigned int level)
+{
+	return slice_async_rq * (8 - level);
+}
+
+/* Seek history: one bit a request, set if it was far from the one before. */
+static inline u32 cfq_history_add(u32 history, sector_t last_end, sector_t pos)
+{
+	sector_t distance = pos > last_end ? pos - last_end : last_end - pos;
+
+	return history << 1 | (distance > CFQ_SEEK_SECTORS);
+}
+
+static inline bool cfq_history_seeky(u32 history)
+{
+	return hweight32(history) > CFQ_SEEKY_BITS;
+}
+
+static inline bool cfq_is_close(sector_t pos, sector_t head)
+{
+	sector_t distance = pos > head ? pos - head : head - pos;
+
+	return distance <= CFQ_CLOSE_SECTORS;
+}
+
+/*
+ * Cost of going from @head to @pos: the distance ahead; behind, up to
+ * @back_max_kb, @penalty times the distance; further back costs more than any
+ * distance ahead, and the less the lower the sector, so that the sweep starts
+ * again at the bottom.
+ */
+static inline u64 cfq_seek_cost(sector_t pos, sector_t head,
+				unsigned int back_max_kb, unsigned int penalty)
+{
+	if (pos >= head)
+		return pos - head;
+	if (head - pos <= (u64)back_max_kb * 2)
+		return (head - pos) * penalty;
+	return (1ULL << 63) + pos;
+}
+
+/* Moving average over about eight values. */
+static inline void cfq_average_add(u64 *average, u64 value)
+{
+	*average = (7 * *average + value) >> 3;
+}
+
+/* Think time: moving sums with 8 fractional bits, each sample a 1/8 part. */
+static inline void cfq_ttime_add(u64 *total_ns, unsigned int *samples, u64 ns)
+{
+	*samples = (7 * *samples + 256) / 8;
+	*total_ns = (7 * *total_ns + 256 * ns) >> 3;
+}
+
+/* Is the mean within @limit_ns?  Without enough samples, hope for it. */
+static inline bool cfq_ttime_within(u64 total_ns, unsigned int samples,
+				    u64 limit_ns)
+{
+	return samples < CFQ_TTIME_VALID_SAMPLES ||
+	       div_u64(total_ns, samples) <= limit_ns;
+}
+
+/* Errno for a text that begins with a minus: a number out of range, or not. */
+static inline int cfq_negative_errno(const char *text)
+{
+	s64 value;
+	int ret = kstrtos64(text, 10, &value);
+
+	return ret ?: -ERANGE;
+}
+
+/* A group priority, 0 (highest) .. 7, as a weight, and back to the nearest. */
+static inline unsigned int cfq_group_prio_to_weight(unsigned int prio)
+{
+	return CFQ_WEIGHT_DEFAULT / 4 * (8 - prio);
+}
+
+static inline unsigned int cfq_weight_to_group_prio(unsigned int weight)
+{
+	const unsigned int step = CFQ_WEIGHT_DEFAULT / 4;
+
+	return 8 - clamp((weight + step / 2) / step, 1U, 8U);
+}
+
+/*
+ * Slice of a group among @nr groups on its tree: @base_ns on average, in
+ * proportion to its weight.
+ */
+static inline u64 cfq_group_slice_ns(u64 base_ns, unsigned int nr,
+				     unsigned int weight,
+				     unsigned int total_weight)
+{
+	return mul_u64_u32_div(base_ns * nr, weight, max(total_weight, 1U));
+}
+
+#endif /* _BLOCK_CFQ_CALC_H */

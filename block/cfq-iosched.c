@@ -1,0 +1,1535 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: the per-task layer.
+ *
+ * What it shares out is the time of the device.  Every task has a cfq_queue
+ * (cfqq) for its synchronous requests; asynchronous writes share one cfqq per
+ * priority.  All cfqqs of one group on one device belong to a cfq_data (cfqd),
+ * and this file only ever looks at one cfqd.  Which cfqd is served, and when,
+ * is the business of the group layer (block/cfq-cgroup.c); without it there is
+ * one cfqd per device.
+ *
+ * 1. Time.  A request is charged the device time that it took.  Nobody tells
+ *    us that time when several requests are in the device at once, so it is
+ *    estimated, in one of two ways (include/linux/cfq-iosched.h).  Where there
+ *    is one head, the time since the previous completion: whatever finished
+ *    now is what the head did since then.  On flash, the k/n'th part of the
+ *    time for k of n requests in flight.  The former charges long and short
+ *    requests alike on parallel devices, the latter charges a request for
+ *    waiting inside a disk that reorders.
+ *
+ *    As the charge is known only at completion, a queue is charged what its
+ *    requests used to cost when one is sent, and the difference when it comes
+ *    back.  So the order is right with any number of requests in flight.
+ *
+ * 2. Order.  Each class (real time, best effort, idle) has a service tree,
+ *    sorted by virtual time: time charged over weight, where the weight of a
+ *    queue is the length of the slice that its priority stands for (40..180
+ *    for levels 7..0, 100 at level 4; two fifths of that if asynchronous).
+ *    A queue stays on its tree while it has requests queued or in the device.
+ *    The next request comes from the queue of the least virtual time that has
+ *    one queued.
+ *
+ *    On a disk, no queue gets further ahead of the last one on its tree than
+ *    a base slice of virtual time, even if the device could take more: with a
+ *    few tasks, each with one request, all would be in the device at once and
+ *    priorities would decide nothing.  For the same reason a class waits while
+ *    a better one has requests in flight.
+ *
+ * 3. Slices.  Sequential synchronous queues profit from having the head for
+ *    themselves.  When the turn of such a queue comes on a disk, it becomes
+ *    the active queue and keeps the device for a slice of its priority; when
+ *    it runs dry we wait for its next request (slice_idle), provided that
+ *    its think time says that this is shorter than the wait.  Seeky queues
+ *    get no slices: the more of them are in the device at once, the better a
+ *    disk can order them, and the charge keeps them fair.
+ *
+ *    If the queue that ran dry is the last of its class, we wait for its next
+ *    request (group_idle) even if it is seeky, as otherwise a lower class or
+ *    another group would get the time that belongs to it.
+ *
+ *    Waiting needs no timer while nobody else wants the device; it is armed
+ *    by a dispatch that finds other requests and must not send them.
+ *
+ * 4. Preemption.  A request of a better class ends the slice of the active
+ *    queue, and so does one of another queue that is close to the head while
+ *    the active queue idles (a close cooperator; e.g. two tasks that read one
+ *    file in turns).  A task that exits gives up its slice at once.
+ *
+ * 5. Choice within a queue.  The request that is nearest to the head, going
+ *    up; a request behind the head counts back_seek_penalty times its
+ *    distance, up to back_seek_max.  A request that is older than its
+ *    fifo_expire goes first; this is looked at when a slice begins and every
+ *    quantum requests.
+ */
+#include <linux/blk-mq.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include <linux/cfq-iosched.h>
+
+#include <trace/events/block.h>
+
+#include "elevator.h"
+#include "blk.h"
+#include "blk-mq.h"
+#include "blk-mq-debugfs.h"
+#include "blk-mq-sched.h"
+#include "blk-wbt.h"
+
+#include "cfq-calc.h"
+
+/* The part of a task that concerns one device: its queues there. */
+struct cfq_io_cq {
+	struct io_cq		icq;	/* must be first */
+	struct cfq_queue	*cfqq[2]; /* async, sync; owns references */
+};
+
+/* Defaults of the tunables; ms unless said otherwise. */
+static const struct cfq_tunables cfq_default_tunables = {
+	/* Few enough to end a slice soon, enough to keep a disk streaming. */
+	.quantum		= 8,
+	/* Below what a person notices; writes have somebody's cache behind. */
+	.fifo_expire_ns		= { 250 * NSEC_PER_MSEC, 125 * NSEC_PER_MSEC },
+	/* KiB: a seek that costs hardly more than settling. */
+	.back_seek_max_kb	= 16 * 1024,
+	.back_seek_penalty	= 2,
+	/* At 100 ms, the seek between two streams costs a tenth at most. */
+	.slice_ns		= { 40 * NSEC_PER_MSEC, 100 * NSEC_PER_MSEC },
+	.slice_async_rq		= 2,
+	/* About one revolution: waiting longer than a seek cannot pay. */
+	.slice_idle_ns		= 8 * NSEC_PER_MSEC,
+	.group_idle_ns		= 8 * NSEC_PER_MSEC,
+	.target_latency_ns	= 300 * NSEC_PER_MSEC,
+	/* Long against the drain of a full disk queue at its end. */
+	.group_slice_ns		= 400 * NSEC_PER_MSEC,
+	.low_latency		= true,
+};
+
+/* What a request may cost on an unknown device, until there is experience. */
+#define CFQ_COST_UNKNOWN_NS	(2 * NSEC_PER_MSEC)
+
+static struct kmem_cache *cfq_pool;
+
+static struct cfq_io_cq *icq_to_cic(struct io_cq *icq)
+{
+	return container_of(icq, struct cfq_io_cq, icq);
+}
+
+static struct cfq_queue *rq_cfqq(struct request *rq)
+{
+	return rq->elv.priv[0];
+}
+
+/*
+ * While a request of ours is in the device, elv.priv[1] holds what its queue
+ * was charged for it in advance, in ns, with bit 0 set, and fifo_time the
+ * in-flight clock when it was sent.
+ */
+static bool rq_in_driver(struct request *rq)
+{
+	return (unsigned long)rq->elv.priv[1] & 1;
+}
+
+static unsigned long rq_estimate_ns(struct request *rq)
+{
+	return (unsigned long)rq->elv.priv[1] & ~1UL;
+}
+
+static void rq_set_estimate_ns(struct request *rq, u64 ns)
+{
+	ns = min_t(u64, ns, NSEC_PER_SEC);
+	rq->elv.priv[1] = (void *)((unsigned long)ns | 1);
+}
+
+static sector_t rq_end_sector(const struct request *rq)
+{
+	return blk_rq_pos(rq) + blk_rq_sectors(rq);
+}
+
+static struct cfq_queue *entity_to_cfqq(struct cfq_entity *entity)
+{
+	return container_of(entity, struct cfq_queue, entity);
+}
+
+static struct cfq_driver_data *cfqd_dd(const struct cfq_data *cfqd)
+{
+	return &cfqd->cfqmd->dd;
+}
+
+/* The queue is about to be frozen, and waits for all requests to end. */
+static bool cfq_must_empty(const struct cfq_driver_data *dd)
+{
+	return READ_ONCE(dd->queue->mq_freeze_depth) ||
+	       blk_queue_dying(dd->queue);
+}
+
+/*
+ * Queues: properties.
+ */
+
+static bool cfqq_seeky(const struct cfq_queue *cfqq)
+{
+	return cfq_history_seeky(cfqq->seek_history);
+}
+
+static bool cfqq_think_time_within(const struct cfq_queue *cfqq, u64 limit_ns)
+{
+	return cfq_ttime_within(cfqq->ttime_total_ns, cfqq->ttime_samples,
+				limit_ns);
+}
+
+/* Is it worth giving this queue the head for a slice, and waiting for it? */
+static bool cfqq_wants_slice(const struct cfq_queue *cfqq)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+
+	return dd->one_head && cfqq->sync && cfqq->class != CFQ_CLASS_IDLE &&
+	       dd->tun.slice_idle_ns && !cfqq_seeky(cfqq) &&
+	       cfqq_think_time_within(cfqq, dd->tun.slice_idle_ns);
+}
+
+/* Length of the slice of @cfqq, shortened where many wait for theirs. */
+static u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
+{
+	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
+	u64 slice_ns = cfq_prio_slice_ns(tun->slice_ns[cfqq->sync],
+					 IOPRIO_PRIO_LEVEL(cfqq->ioprio));
+
+	if (!tun->low_latency || !cfqq->sync)
+		return slice_ns;
+	return cfq_latency_slice_ns(slice_ns, tun->slice_ns[1],
+				    cfqq->cfqd->nr_sync_busy,
+				    tun->target_latency_ns,
+				    2 * tun->slice_idle_ns);
+}
+
+static void cfqq_update_weight(struct cfq_queue *cfqq)
+{
+	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
+	u64 slice_ns = cfq_prio_slice_ns(tun->slice_ns[cfqq->sync],
+					 IOPRIO_PRIO_LEVEL(cfqq->ioprio));
+
+	cfq_entity_set_weight(&cfqq->entity,
+			      cfq_slice_weight(slice_ns, tun->slice_ns[1]));
+}
+
+static bool cfqq_on_tree(const struct cfq_queue *cfqq)
+{
+	return cfqq->entity.st;
+}
+
+static bool cfqq_is_active(const struct cfq_queue *cfqq)
+{
+	return cfqq->cfqd->active_cfqq == cfqq;
+}
+
+/*
+ * How many requests of @cfqq may be in the device while others of the group
+ * want it as well?  Writes that nobody waits for must not fill the device in
+ * front of a reader, and an active queue should leave it soon when its slice
+ * ends.
+ */
+static bool cfqq_may_dispatch(const struct cfq_queue *cfqq)
+{
+	const struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_tunables *tun = &cfqd_dd(cfqd)->tun;
+
+	if (!cfqq->sync)
+		return !cfqd->nr_sync_busy || cfqq->nr_in_driver <
+		       cfq_async_depth(tun->slice_async_rq,
+				       IOPRIO_PRIO_LEVEL(cfqq->ioprio));
+	if (cfqq_is_active(cfqq) && cfqd->trees[cfqq->class].nr > 1)
+		return cfqq->nr_in_driver < tun->quantum;
+	return true;
+}
+
+/*
+ * Queues: their requests.
+ */
+
+static void cfqq_pos_tree_update(struct cfq_queue *cfqq)
+{
+	struct rb_root *root = &cfqq->cfqd->pos_tree;
+	struct rb_node **p = &root->rb_node, *parent = NULL;
+	sector_t pos;
+
+	if (cfqq->on_pos_tree) {
+		rb_erase(&cfqq->pos_node, root);
+		cfqq->on_pos_tree = false;
+	}
+	if (!cfqq->next_rq || !cfqq->sync || !cfqd_dd(cfqq->cfqd)->one_head)
+		return;
+
+	pos = blk_rq_pos(cfqq->next_rq);
+	while (*p) {
+		struct cfq_queue *other;
+
+		parent = *p;
+		other = rb_entry(parent, struct cfq_queue, pos_node);
+		p = pos < blk_rq_pos(other->next_rq) ? &parent->rb_left :
+						       &parent->rb_right;
+	}
+	rb_link_node(&cfqq->pos_node, parent, p);
+	rb_insert_color(&cfqq->pos_node, root);
+	cfqq->on_pos_tree = true;
+}
+
+static void cfqq_set_next_rq(struct cfq_queue *cfqq, struct request *rq)
+{
+	cfqq->next_rq = rq;
+	cfqq_pos_tree_update(cfqq);
+}
+
+/* The better of two requests to send next; either may be NULL. */
+static struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
+				     struct request *a, struct request *b)
+{
+	u64 cost_a, cost_b;
+
+	if (!a || !b)
+		return a ?: b;
+
+	cost_a = cfq_seek_cost(blk_rq_pos(a), dd->last_position,
+			       dd->tun.back_seek_max_kb,
+			       dd->tun.back_seek_penalty);
+	cost_b = cfq_seek_cost(blk_rq_pos(b), dd->last_position,
+			       dd->tun.back_seek_max_kb,
+			       dd->tun.back_seek_penalty);
+	return cost_b < cost_a ? b : a;
+}
+
+/* Put @rq on the lists of its queue. */
+static void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq)
+{
+	elv_rb_add(&cfqq->sort_list, rq);
+	list_add_tail(&rq->queuelist, &cfqq->fifo);
+	cfqq->nr_queued++;
+	cfqq->cfqd->nr_queued++;
+	WRITE_ONCE(cfqq->cfqd->cfqmd->nr_queued,
+		   cfqq->cfqd->cfqmd->nr_queued + 1);
+}
+
+static void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
+{
+	struct request_queue *q = rq->q;
+
+	if (cfqq->next_rq == rq) {
+		struct rb_node *next = rb_next(&rq->rb_node);
+		struct rb_node *prev = rb_prev(&rq->rb_node);
+
+		if (!next)
+			next = rb_first(&cfqq->sort_list);
+		if (next == &rq->rb_node)
+			next = NULL;
+		cfqq_set_next_rq(cfqq,
+				 cfq_nearer_rq(cfqd_dd(cfqq->cfqd),
+					       next ? rb_entry_rq(next) : NULL,
+					       prev ? rb_entry_rq(prev) : NULL));
+	}
+	list_del_init(&rq->queuelist);
+	elv_rb_del(&cfqq->sort_list, rq);
+	elv_rqhash_del(q, rq);
+	if (q->last_merge == rq)
+		q->last_merge = NULL;
+	cfqq->nr_queued--;
+	cfqq->cfqd->nr_queued--;
+	WRITE_ONCE(cfqq->cfqd->cfqmd->nr_queued,
+		   cfqq->cfqd->cfqmd->nr_queued - 1);
+}
+
+/*
+ * Queues: busy and idle, lifetime.
+ */
+
+/* How far a queue may run ahead of the last one on its tree: a base slice. */
+static u64 cfq_max_lead_ns(const struct cfq_driver_data *dd)
+{
+	return dd->tun.slice_ns[1];
+}
+
+static void cfqq_add_busy(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	u64 credit_ns = 0;
+
+	if (cfqq_on_tree(cfqq))
+		return;
+	/* Between one request and the next a task has not been away. */
+	if (cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
+		credit_ns = cfq_max_lead_ns(dd);
+	cfqq_update_weight(cfqq);
+	cfq_st_add(&cfqd->trees[cfqq->class], &cfqq->entity, credit_ns);
+	cfqd->nr_sync_busy += cfqq->sync;
+	cfq_group_became_busy(cfqd);
+}
+
+/* Take @cfqq off its tree if there is nothing left for which to keep it. */
+static void cfqq_del_if_idle(struct cfq_queue *cfqq)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	if (!cfqq_on_tree(cfqq) || cfqq->nr_queued || cfqq->nr_in_driver ||
+	    cfqq_is_active(cfqq))
+		return;
+	cfq_st_del(&cfqq->entity);
+	cfqd->nr_sync_busy -= cfqq->sync;
+	if (!cfq_data_busy(cfqd) && !cfqd->active_cfqq)
+		cfq_group_went_idle(cfqd);
+}
+
+/* Charge @cfqq and its group; @spent_ns is what the device really spent. */
+static void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
+{
+	cfq_entity_charge(&cfqq->entity, ns);
+	if (cfqq_is_active(cfqq))
+		cfqq->slice_used_ns += spent_ns;
+	cfq_group_charge(cfqq->cfqd, ns, spent_ns);
+}
+
+/* The slice of the active queue is over, for whatever reason. */
+static void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	struct cfq_queue *cfqq = cfqd->active_cfqq;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	if (!cfqq)
+		return;
+	if (cfqq->idle_until_ns && !dd->nr_in_driver) {
+		/* The device was kept idle for this queue. */
+		u64 ns = cfq_charge_serial(dd, min(now_ns,
+						   cfqq->idle_until_ns));
+
+		cfqq_charge(cfqq, ns, ns);
+	}
+	cfqq->idle_until_ns = 0;
+	cfqd->active_cfqq = NULL;
+	cfqq_del_if_idle(cfqq);
+}
+
+static void cfqq_put(struct cfq_queue *cfqq)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	if (--cfqq->ref)
+		return;
+	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver))
+		return;
+	if (cfqq_is_active(cfqq))
+		cfq_expire_active(cfqd, ktime_get_ns());
+	kmem_cache_free(cfq_pool, cfqq);
+	cfq_group_put(cfqd);
+}
+
+/* A task or the async table lets go of @cfqq; its requests may remain. */
+static void cfqq_disown(struct cfq_queue *cfqq)
+{
+	cfqq->owned = false;
+	if (cfqq_is_active(cfqq) && !cfqq->nr_queued)
+		cfq_expire_active(cfqq->cfqd, ktime_get_ns());
+	cfqq_put(cfqq);
+}
+
+static void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync)
+{
+	cfqq->cfqd = cfqd;
+	cfqq->ref = 1;
+	cfqq->owned = true;
+	cfqq->sync = sync;
+	cfqq->sort_list = RB_ROOT;
+	INIT_LIST_HEAD(&cfqq->fifo);
+	cfqq->class = CFQ_CLASS_BE;
+	cfqq->ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, IOPRIO_BE_NORM);
+	cfqq->cost_ns = cfqd_dd(cfqd)->mean_cost_ns;
+	cfqq_update_weight(cfqq);
+}
+
+/* A new queue with one reference, which takes over one on @cfqd. */
+static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync)
+{
+	struct cfq_queue *cfqq;
+
+	cfqq = kmem_cache_alloc_node(cfq_pool,
+				     GFP_ATOMIC | __GFP_ZERO | __GFP_NOWARN,
+				     cfqd_dd(cfqd)->queue->node);
+	if (!cfqq) {
+		cfq_group_put(cfqd);
+		return NULL;
+	}
+	cfqq_init(cfqq, cfqd, sync);
+	cfqq->pid = current->pid;
+	return cfqq;
+}
+
+static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
+{
+	enum cfq_class class = cfq_ioprio_to_class(ioprio);
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	cfqq->ioprio = ioprio;
+	if (class != cfqq->class && cfqq_on_tree(cfqq)) {
+		/* Virtual times of different trees cannot be compared. */
+		cfq_st_del(&cfqq->entity);
+		cfqq->entity.vdisktime = cfqd->trees[class].min_vdisktime;
+		cfq_st_add(&cfqd->trees[class], &cfqq->entity, 0);
+	} else if (class != cfqq->class) {
+		cfqq->entity.vdisktime = cfqd->trees[class].min_vdisktime;
+	}
+	cfqq->class = class;
+	cfqq_update_weight(cfqq);
+}
+
+/*
+ * Which queue a request belongs to.
+ */
+
+/* The async queue of @cfqd for @ioprio, with a reference for the caller. */
+static struct cfq_queue *cfqd_get_async_cfqq(struct cfq_data *cfqd,
+					     unsigned short ioprio)
+{
+	struct cfq_queue **slot;
+
+	slot = &cfqd->async_cfqq[cfq_ioprio_to_class(ioprio)]
+				[IOPRIO_PRIO_LEVEL(ioprio)];
+	if (*slot) {
+		cfq_group_put(cfqd);
+	} else {
+		*slot = cfqq_alloc(cfqd, false);
+		if (!*slot)
+			return NULL;
+		cfqq_set_ioprio(*slot, ioprio);
+	}
+	(*slot)->ref++;
+	return *slot;
+}
+
+/*
+ * The queue for a request of the current task.  A task that moved to another
+ * group, or changed the priority of its writes, leaves its old queue to the
+ * requests that are still on it: this is the only place where that happens.
+ */
+static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
+				       struct request *rq)
+{
+	unsigned short ioprio = cfq_effective_ioprio(req_get_ioprio(rq));
+	bool sync = rq_is_sync(rq);
+	struct cfq_io_cq *cic;
+	struct cfq_queue *cfqq;
+	struct cfq_data *cfqd;
+
+	if (!rq->elv.icq)
+		return &cfqmd->oom_cfqq;
+
+	cic = icq_to_cic(rq->elv.icq);
+	cfqq = cic->cfqq[sync];
+	if (likely(cfqq && cfq_group_is_current(cfqq->cfqd))) {
+		if (likely(cfqq->ioprio == ioprio))
+			return cfqq;
+		if (sync) {
+			cfqq_set_ioprio(cfqq, ioprio);
+			return cfqq;
+		}
+	}
+
+	if (cfqq) {
+		cic->cfqq[sync] = NULL;
+		if (sync)
+			cfqq_disown(cfqq);
+		else
+			cfqq_put(cfqq);
+	}
+
+	cfqd = cfq_group_get_current(cfqmd);
+	if (sync) {
+		cfqq = cfqq_alloc(cfqd, true);
+		if (cfqq)
+			cfqq_set_ioprio(cfqq, ioprio);
+	} else {
+		cfqq = cfqd_get_async_cfqq(cfqd, ioprio);
+	}
+	cic->cfqq[sync] = cfqq;
+	return cfqq ?: &cfqmd->oom_cfqq;
+}
+
+/*
+ * Insertion.
+ */
+
+/* Learn from a new request how the task thinks and how it moves. */
+static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
+				   u64 now_ns)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	sector_t pos = blk_rq_pos(rq);
+
+	if (!cfqq->sync)
+		return;
+
+	if (!cfqq->nr_queued && !cfqq->nr_in_driver && cfqq->last_end_ns &&
+	    now_ns > cfqq->last_end_ns) {
+		u64 ns = min(now_ns - cfqq->last_end_ns,
+			     2 * max(dd->tun.slice_idle_ns,
+				     dd->tun.group_idle_ns));
+
+		cfq_ttime_add(&cfqq->ttime_total_ns, &cfqq->ttime_samples, ns);
+	}
+
+	if (cfqq->last_request_end)
+		cfqq->seek_history =
+			cfq_history_add(cfqq->seek_history,
+					cfqq->last_request_end, pos);
+	cfqq->last_request_end = rq_end_sector(rq);
+}
+
+/* Should the request that just came to @cfqq end the active queue's slice? */
+static bool cfqq_should_preempt(const struct cfq_queue *cfqq, u64 now_ns)
+{
+	const struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_queue *active = cfqd->active_cfqq;
+
+	if (!active || active == cfqq)
+		return false;
+	if (cfqq->class != active->class)
+		return cfqq->class < active->class;
+
+	/* As good as what we wait for. */
+	return cfqq->sync && active->idle_until_ns &&
+	       cfq_is_close(blk_rq_pos(cfqq->next_rq),
+			    cfqd_dd(cfqd)->last_position);
+}
+
+static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+
+	cfqq_update_statistics(cfqq, rq, now_ns);
+	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
+	cfqq_link_rq(cfqq, rq);
+	cfqq_set_next_rq(cfqq, cfq_nearer_rq(dd, cfqq->next_rq, rq));
+	cfqq_add_busy(cfqq, now_ns);
+	if (cfqq_should_preempt(cfqq, now_ns))
+		cfq_expire_active(cfqd, now_ns);
+}
+
+/* Is a request queued on @cfqq that ends where @rq begins? */
+static bool cfqq_has_front_neighbour(struct cfq_queue *cfqq, struct request *rq)
+{
+	struct rb_node *node = cfqq->sort_list.rb_node;
+	struct request *best = NULL;
+
+	while (node) {
+		struct request *other = rb_entry_rq(node);
+
+		if (blk_rq_pos(other) < blk_rq_pos(rq)) {
+			best = other;
+			node = node->rb_right;
+		} else {
+			node = node->rb_left;
+		}
+	}
+	return best && rq_end_sector(best) == blk_rq_pos(rq);
+}
+
+static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
+			       blk_insert_t flags, u64 now_ns,
+			       struct list_head *free)
+{
+	struct request_queue *q = rq->q;
+	struct cfq_queue *cfqq;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	/*
+	 * What was sent before and came back, and what never was ours (a write
+	 * whose flush turned out to be unnecessary), is not scheduled.
+	 */
+	if ((flags & BLK_MQ_INSERT_AT_HEAD) ||
+	    !(rq->rq_flags & RQF_USE_SCHED)) {
+		trace_block_rq_insert(rq);
+		if (flags & BLK_MQ_INSERT_AT_HEAD)
+			list_add(&rq->queuelist, &cfqmd->dispatch);
+		else
+			list_add_tail(&rq->queuelist, &cfqmd->dispatch);
+		return;
+	}
+
+	cfqq = cfq_get_queue(cfqmd, rq);
+	/* The block layer would merge across queues if it were asked to. */
+	if (cfqq_has_front_neighbour(cfqq, rq) &&
+	    blk_mq_sched_try_insert_merge(q, rq, free))
+		return;
+
+	cfqq->ref++;
+	rq->elv.priv[0] = cfqq;
+	trace_block_rq_insert(rq);
+	cfqq_insert(cfqq, rq, now_ns);
+	if (rq_mergeable(rq)) {
+		elv_rqhash_add(q, rq);
+		if (!q->last_merge)
+			q->last_merge = rq;
+	}
+}
+
+static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
+				struct list_head *list, blk_insert_t flags)
+{
+	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
+	u64 now_ns = ktime_get_ns();
+	LIST_HEAD(free);
+
+	spin_lock_irq(&cfqmd->lock);
+	while (!list_empty(list)) {
+		struct request *rq = list_first_entry(list, struct request,
+						      queuelist);
+
+		list_del_init(&rq->queuelist);
+		cfq_insert_request(cfqmd, rq, flags, now_ns, &free);
+	}
+	spin_unlock_irq(&cfqmd->lock);
+
+	blk_mq_free_requests(&free);
+}
+
+/*
+ * Merging.  Only within a queue: what one task reads is not put into the
+ * request of another, which may be of another group or class.
+ */
+
+static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
+{
+	struct io_cq *icq = NULL;
+
+	if (current->io_context)
+		icq = ioc_lookup_icq(q);
+	return icq ? icq_to_cic(icq) : NULL;
+}
+
+static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
+			    struct bio *bio)
+{
+	const struct cfq_queue *cfqq = rq_cfqq(rq);
+	bool sync = op_is_sync(bio->bi_opf);
+
+	if (!cfqq || !rq->elv.icq || cfqq->sync != sync ||
+	    !cfq_group_is_current(cfqq->cfqd))
+		return false;
+	if (sync)
+		return rq->elv.icq->ioc == current->io_context;
+	return cfqq->ioprio == cfq_effective_ioprio(bio->bi_ioprio);
+}
+
+/* Called from blk_mq_sched_try_merge(), for a front merge. */
+static int cfq_request_merge(struct request_queue *q, struct request **req,
+			     struct bio *bio)
+{
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	struct cfq_io_cq *cic = cfqmd->merge_cic;
+	struct cfq_queue *cfqq;
+	struct request *rq;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	cfqq = cic ? cic->cfqq[op_is_sync(bio->bi_opf)] : NULL;
+	if (!cfqq)
+		return ELEVATOR_NO_MERGE;
+
+	rq = elv_rb_find(&cfqq->sort_list, bio_end_sector(bio));
+	if (!rq || !elv_bio_merge_ok(rq, bio))
+		return ELEVATOR_NO_MERGE;
+	*req = rq;
+	if (blk_discard_mergable(rq))
+		return ELEVATOR_DISCARD_MERGE;
+	return ELEVATOR_FRONT_MERGE;
+}
+
+static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
+			  unsigned int nr_segs)
+{
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	struct cfq_io_cq *cic = cfq_lookup_cic(q);
+	struct request *free = NULL;
+	bool merged;
+
+	if (!READ_ONCE(cfqmd->nr_queued))
+		return false;
+
+	spin_lock_irq(&cfqmd->lock);
+	cfqmd->merge_cic = cic;
+	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
+	cfqmd->merge_cic = NULL;
+	spin_unlock_irq(&cfqmd->lock);
+
+	if (free)
+		blk_mq_free_request(free);
+	return merged;
+}
+
+/* @rq has a new first sector after a front merge: sort it in again. */
+static void cfq_request_merged(struct request_queue *q, struct request *rq,
+			       enum elv_merge type)
+{
+	struct cfq_queue *cfqq = rq_cfqq(rq);
+
+	if (type != ELEVATOR_FRONT_MERGE || !cfqq)
+		return;
+	elv_rb_del(&cfqq->sort_list, rq);
+	elv_rb_add(&cfqq->sort_list, rq);
+	if (cfqq->next_rq == rq)
+		cfqq_pos_tree_update(cfqq);
+}
+
+/* @next was merged into @rq and will be freed; it may be on no queue yet. */
+static void cfq_requests_merged(struct request_queue *q, struct request *rq,
+				struct request *next)
+{
+	struct cfq_queue *cfqq = rq_cfqq(next);
+
+	if (!cfqq || RB_EMPTY_NODE(&next->rb_node))
+		return;
+	if (cfqq == rq_cfqq(rq) && next->fifo_time < rq->fifo_time) {
+		list_move(&rq->queuelist, &next->queuelist);
+		rq->fifo_time = next->fifo_time;
+	}
+	cfqq_unlink_rq(cfqq, next);
+	cfqq_del_if_idle(cfqq);
+}
+
+/*
+ * Choosing a queue.
+ */
+
+/* A queue of the same class whose next request is near the head. */
+static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
+					      struct cfq_queue *cfqq)
+{
+	sector_t head = cfqd_dd(cfqd)->last_position;
+	struct rb_node *node = cfqd->pos_tree.rb_node;
+	struct cfq_queue *best = NULL;
+
+	while (node) {
+		struct cfq_queue *other = rb_entry(node, struct cfq_queue,
+						   pos_node);
+		sector_t pos = blk_rq_pos(other->next_rq);
+
+		if (cfq_is_close(pos, head) && other->class == cfqq->class)
+			best = other;
+		node = pos < head ? node->rb_right : node->rb_left;
+	}
+	return best;
+}
+
+static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq)
+{
+	cfqd->active_cfqq = cfqq;
+	cfqq->slice_used_ns = 0;
+	cfqq->idle_until_ns = 0;
+	cfqq->since_fifo_check = 0;
+}
+
+static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	const struct cfq_queue *cfqq = cfqd->active_cfqq;
+	u64 used_ns = cfqq->slice_used_ns;
+
+	if (cfqq->nr_in_driver && now_ns > dd->charged_until_ns)
+		used_ns += now_ns - dd->charged_until_ns;
+	return used_ns >= cfqq_slice_ns(cfqq);
+}
+
+/*
+ * Ask the active queue.  Return: whether it decides, with the queue to be
+ * served in *@cfqqp, or NULL to wait for it.
+ */
+static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
+			      struct cfq_queue **cfqqp)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	struct cfq_queue *cfqq = cfqd->active_cfqq;
+	struct cfq_queue *close;
+
+	*cfqqp = NULL;
+	if (!cfqq)
+		return false;
+
+	if (cfqq->nr_queued) {
+		/* It may only have been waited for, without a slice. */
+		if (!cfqq_wants_slice(cfqq) ||
+		    cfq_active_slice_over(cfqd, now_ns))
+			goto expire;
+		if (cfqq_may_dispatch(cfqq))
+			*cfqqp = cfqq;
+		return true;
+	}
+
+	if (!cfqq->owned || cfq_must_empty(dd))
+		goto expire;
+
+	close = cfq_close_cooperator(cfqd, cfqq);
+	if (close) {
+		u64 used_ns = cfqq->slice_used_ns;
+
+		cfq_expire_active(cfqd, now_ns);
+		cfq_activate(cfqd, close);
+		close->slice_used_ns = used_ns;
+		*cfqqp = close;
+		return true;
+	}
+	if (cfqq->nr_in_driver)
+		return true;
+	if (cfqq->idle_until_ns > now_ns) {
+		if (!hrtimer_is_queued(&dd->idle_timer))
+			hrtimer_start(&dd->idle_timer,
+				      ns_to_ktime(cfqq->idle_until_ns),
+				      HRTIMER_MODE_ABS);
+		return true;
+	}
+expire:
+	cfq_expire_active(cfqd, now_ns);
+	return false;
+}
+
+/* The queue to be served next, or NULL if none may be. */
+static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	s64 max_lead_ns = cfq_max_lead_ns(dd);
+	struct cfq_queue *cfqq;
+	enum cfq_class class;
+
+	if (cfq_select_active(cfqd, now_ns, &cfqq))
+		return cfqq;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+		struct cfq_entity *first = cfq_st_first(&cfqd->trees[class]);
+		struct cfq_entity *entity;
+
+		for (entity = first; entity; entity = cfq_st_next(entity)) {
+			if (dd->one_head &&
+			    cfq_entity_lead(entity, first) > max_lead_ns)
+				break;
+			cfqq = entity_to_cfqq(entity);
+			if (!cfqq->nr_queued || !cfqq_may_dispatch(cfqq))
+				continue;
+			if (cfqq_wants_slice(cfqq))
+				cfq_activate(cfqd, cfqq);
+			return cfqq;
+		}
+		if (first && dd->one_head)
+			break;
+	}
+	return NULL;
+}
+
+/*
+ * Dispatch and completion.
+ */
+
+static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
+{
+	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
+
+	if (cfqq->nr_queued > 1 &&
+	    cfqq->since_fifo_check++ % max(tun->quantum, 1U) == 0) {
+		struct request *oldest = rq_entry_fifo(cfqq->fifo.next);
+
+		if (now_ns > oldest->fifo_time)
+			return oldest;
+	}
+	return cfqq->next_rq;
+}
+
+static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
+			  u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+
+	/* Time in which the device was idle is charged if it was for us. */
+	if (!dd->nr_in_driver &&
+	    !(cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns))
+		dd->charged_until_ns = now_ns;
+	cfqq->idle_until_ns = 0;
+
+	dd->last_position = rq_end_sector(rq);
+	cfqq_unlink_rq(cfqq, rq);
+
+	cfq_share_clock_advance(dd, now_ns);
+	dd->nr_in_driver++;
+	cfqd->nr_in_driver++;
+	cfqq->nr_in_driver++;
+
+	rq->fifo_time = dd->share_clock_ns;
+	rq_set_estimate_ns(rq, cfqq->cost_ns);
+	cfqq_charge(cfqq, rq_estimate_ns(rq), 0);
+}
+
+/* The next request of @cfqd, or NULL if it has none to give now. */
+static struct request *cfq_data_dispatch(struct cfq_data *cfqd, u64 now_ns)
+{
+	struct cfq_queue *cfqq = cfq_select_queue(cfqd, now_ns);
+	struct request *rq;
+
+	if (!cfqq)
+		return NULL;
+	rq = cfqq_choose_request(cfqq, now_ns);
+	cfqq_dispatch(cfqq, rq, now_ns);
+	return rq;
+}
+
+static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
+{
+	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
+	struct request *rq = NULL;
+	struct cfq_data *cfqd;
+	u64 now_ns;
+
+	spin_lock_irq(&cfqmd->lock);
+	if (!list_empty(&cfqmd->dispatch)) {
+		rq = list_first_entry(&cfqmd->dispatch, struct request,
+				      queuelist);
+		list_del_init(&rq->queuelist);
+		goto unlock;
+	}
+	if (!cfqmd->nr_queued)
+		goto unlock;
+
+	now_ns = ktime_get_ns();
+	cfqd = cfq_group_select(cfqmd, now_ns);
+	while (cfqd) {
+		rq = cfq_data_dispatch(cfqd, now_ns);
+		if (rq)
+			break;
+		cfqd = cfq_group_select_next(cfqd);
+	}
+	if (rq)
+		rq->rq_flags |= RQF_STARTED;
+	else
+		cfqmd->withheld = true;
+unlock:
+	spin_unlock_irq(&cfqmd->lock);
+	return rq;
+}
+
+static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
+{
+	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
+
+	return READ_ONCE(cfqmd->nr_queued) ||
+	       !list_empty_careful(&cfqmd->dispatch);
+}
+
+/*
+ * @cfqq has nothing queued and nothing in the device: for how long should its
+ * next request be waited for, in ns?
+ */
+static u64 cfqq_idle_window_ns(const struct cfq_queue *cfqq, u64 now_ns)
+{
+	const struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+
+	if (!dd->one_head || !cfqq->sync || !cfqq->owned || cfq_must_empty(dd))
+		return 0;
+	if (cfqq_wants_slice(cfqq) &&
+	    !(cfqq_is_active(cfqq) && cfq_active_slice_over(cfqd, now_ns)))
+		return dd->tun.slice_idle_ns;
+	if (cfqd->trees[cfqq->class].nr == 1 &&
+	    cfqq_think_time_within(cfqq, dd->tun.group_idle_ns))
+		return dd->tun.group_idle_ns;
+	return 0;
+}
+
+/* @cfqq has become empty, and so has the device of its requests. */
+static void cfqq_ran_dry(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	u64 window_ns = 0;
+
+	cfqq->last_end_ns = now_ns;
+	if (!cfqd->active_cfqq || cfqq_is_active(cfqq))
+		window_ns = cfqq_idle_window_ns(cfqq, now_ns);
+	if (window_ns) {
+		if (!cfqd->active_cfqq)
+			cfq_activate(cfqd, cfqq);
+		cfqq->idle_until_ns = now_ns + window_ns;
+	} else if (cfqq_is_active(cfqq)) {
+		cfq_expire_active(cfqd, now_ns);
+	} else {
+		cfqq_del_if_idle(cfqq);
+	}
+}
+
+/* @rq is no longer in the device: settle what it cost. */
+static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
+			   u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	s64 estimate_ns = rq_estimate_ns(rq);
+	u64 spent_ns;
+
+	cfq_share_clock_advance(dd, now_ns);
+	spent_ns = dd->share_clock_ns - rq->fifo_time;
+	if (dd->one_head)
+		spent_ns = cfq_charge_serial(dd, now_ns);
+
+	dd->nr_in_driver--;
+	cfqd->nr_in_driver--;
+	cfqq->nr_in_driver--;
+	rq->elv.priv[1] = NULL;
+
+	cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
+	cfq_average_add(&cfqq->cost_ns, spent_ns);
+	cfq_average_add(&dd->mean_cost_ns, spent_ns);
+
+	if (!cfqq->nr_queued && !cfqq->nr_in_driver)
+		cfqq_ran_dry(cfqq, now_ns);
+}
+
+/* Let go of @rq: it was completed, came back, or was never sent. */
+static void cfq_release_request(struct request *rq, u64 now_ns)
+{
+	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+	struct cfq_queue *cfqq = rq_cfqq(rq);
+	unsigned long flags;
+	bool kick;
+
+	if (!cfqq)
+		return;
+
+	spin_lock_irqsave(&cfqmd->lock, flags);
+	if (rq_in_driver(rq))
+		cfqq_completed(cfqq, rq, now_ns);
+	rq->elv.priv[0] = NULL;
+	cfqq_put(cfqq);
+	kick = cfqmd->withheld && cfqmd->nr_queued;
+	cfqmd->withheld = false;
+	spin_unlock_irqrestore(&cfqmd->lock, flags);
+
+	if (kick)
+		blk_mq_run_hw_queues(rq->q, true);
+}
+
+static void cfq_completed_request(struct request *rq, u64 now_ns)
+{
+	cfq_release_request(rq, now_ns);
+}
+
+static void cfq_requeue_request(struct request *rq)
+{
+	cfq_release_request(rq, ktime_get_ns());
+}
+
+static void cfq_prepare_request(struct request *rq)
+{
+	rq->elv.icq = ioc_find_get_icq(rq->q);
+	rq->elv.priv[0] = NULL;
+	rq->elv.priv[1] = NULL;
+}
+
+static void cfq_finish_request(struct request *rq)
+{
+	if (rq_cfqq(rq))
+		cfq_release_request(rq, ktime_get_ns());
+	if (rq->elv.icq) {
+		put_io_context(rq->elv.icq->ioc);
+		rq->elv.icq = NULL;
+	}
+}
+
+static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
+{
+	struct cfq_driver_data *dd = container_of(timer, struct cfq_driver_data,
+						  idle_timer);
+
+	blk_mq_run_hw_queues(dd->queue, true);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * For the group layer.
+ */
+
+/**
+ * cfq_data_holds - should the device be kept for a group with nothing queued?
+ * @cfqd: the group on the device
+ * @now_ns: time
+ *
+ * Context: cfqmd->lock held.
+ * Return: true while a request of its active queue is waited for.
+ */
+bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns)
+{
+	const struct cfq_queue *cfqq = cfqd->active_cfqq;
+
+	return cfqq && cfqq->idle_until_ns > now_ns &&
+	       !cfq_must_empty(cfqd_dd(cfqd));
+}
+
+/**
+ * cfq_data_deactivate - the turn of a group is over
+ * @cfqd: the group on the device
+ * @now_ns: time
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns)
+{
+	cfq_expire_active(cfqd, now_ns);
+}
+
+/**
+ * cfq_data_init - set up per-task CFQ of a group on a device
+ * @cfqd: zeroed
+ * @cfqmd: the device
+ *
+ * Context: any.
+ */
+void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
+{
+	enum cfq_class class;
+
+	cfqd->cfqmd = cfqmd;
+	cfqd->ref = 1;
+	cfqd->pos_tree = RB_ROOT;
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		cfq_st_init(&cfqd->trees[class]);
+}
+
+/**
+ * cfq_data_exit - no new request will come to this group on this device
+ * @cfqd: the group on the device
+ *
+ * Gives up the queues that belong to nobody but the group; those that still
+ * have requests last until these are gone.
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_data_exit(struct cfq_data *cfqd)
+{
+	enum cfq_class class;
+	unsigned int level;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+		for (level = 0; level < IOPRIO_NR_LEVELS; level++) {
+			struct cfq_queue *cfqq = cfqd->async_cfqq[class][level];
+
+			cfqd->async_cfqq[class][level] = NULL;
+			if (cfqq)
+				cfqq_disown(cfqq);
+		}
+	}
+}
+
+/*
+ * Tasks and devices come and go.
+ */
+
+/* The task exits, or the scheduler does.  Holds the io_context lock. */
+static void cfq_exit_icq(struct io_cq *icq)
+{
+	struct cfq_io_cq *cic = icq_to_cic(icq);
+	struct cfq_meta_data *cfqmd = icq->q->elevator->elevator_data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cfqmd->lock, flags);
+	if (cic->cfqq[1])
+		cfqq_disown(cic->cfqq[1]);
+	if (cic->cfqq[0])
+		cfqq_put(cic->cfqq[0]);
+	cic->cfqq[0] = NULL;
+	cic->cfqq[1] = NULL;
+	spin_unlock_irqrestore(&cfqmd->lock, flags);
+}
+
+static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
+{
+	struct cfq_meta_data *cfqmd;
+	struct cfq_driver_data *dd;
+
+	cfqmd = kzalloc_node(sizeof(*cfqmd), GFP_KERNEL, q->node);
+	if (!cfqmd)
+		return NULL;
+
+	spin_lock_init(&cfqmd->lock);
+	INIT_LIST_HEAD(&cfqmd->dispatch);
+
+	dd = &cfqmd->dd;
+	dd->queue = q;
+	dd->one_head = blk_queue_rot(q);
+	dd->mean_cost_ns = CFQ_COST_UNKNOWN_NS;
+	dd->tun = cfq_default_tunables;
+	hrtimer_setup(&dd->idle_timer, cfq_idle_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS);
+
+	cfq_groups_init(cfqmd);
+	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true);
+	return cfqmd;
+}
+
+static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
+{
+	struct cfq_meta_data *cfqmd = cfq_alloc_meta_data(q);
+
+	if (!cfqmd)
+		return -ENOMEM;
+	eq->elevator_data = cfqmd;
+	q->elevator = eq;
+
+	/* One hardware queue at a time asks for requests of the whole queue. */
+	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
+	/* Writeback throttling would second-guess the shares. */
+	blk_queue_flag_set(QUEUE_FLAG_DISABLE_WBT_DEF, q);
+	wbt_disable_default(q->disk);
+	return 0;
+}
+
+static void cfq_exit_sched(struct elevator_queue *eq)
+{
+	struct cfq_meta_data *cfqmd = eq->elevator_data;
+	struct request_queue *q = cfqmd->dd.queue;
+
+	hrtimer_cancel(&cfqmd->dd.idle_timer);
+	cfq_groups_exit(cfqmd);
+	WARN_ON_ONCE(!list_empty(&cfqmd->dispatch) || cfqmd->nr_queued ||
+		     cfqmd->dd.nr_in_driver);
+
+	blk_queue_flag_clear(QUEUE_FLAG_DISABLE_WBT_DEF, q);
+	wbt_enable_default(q->disk);
+	kfree(cfqmd);
+}
+
+/*
+ * Tunables.  A value that is not a plain number is refused with -EINVAL, one
+ * outside of its range with -ERANGE; the old setting stays.
+ */
+
+static int cfq_parse(const char *page, u64 min, u64 max, u64 *value)
+{
+	int ret = kstrtou64(page, 10, value);
+
+	if (ret)
+		return page[0] == '-' ? cfq_negative_errno(page) : ret;
+	return *value < min || *value > max ? -ERANGE : 0;
+}
+
+#define CFQ_TUNABLE(name, member, unit, min, max)			\
+static ssize_t cfq_##name##_show(struct elevator_queue *e, char *page)	\
+{									\
+	const struct cfq_meta_data *cfqmd = e->elevator_data;		\
+									\
+	return sysfs_emit(page, "%llu\n",				\
+			  div_u64((u64)cfqmd->dd.tun.member, unit));	\
+}									\
+									\
+static ssize_t cfq_##name##_store(struct elevator_queue *e,		\
+				  const char *page, size_t count)	\
+{									\
+	struct cfq_meta_data *cfqmd = e->elevator_data;			\
+	u64 value;							\
+	int ret = cfq_parse(page, min, max, &value);			\
+									\
+	if (ret)							\
+		return ret;						\
+	spin_lock_irq(&cfqmd->lock);					\
+	cfqmd->dd.tun.member = value * (unit);				\
+	spin_unlock_irq(&cfqmd->lock);					\
+	return count;							\
+}
+
+/* A time, in ms and with a _us twin. */
+#define CFQ_TUNABLE_TIME(name, member, min)				\
+	CFQ_TUNABLE(name, member, NSEC_PER_MSEC, min, 100 * MSEC_PER_SEC) \
+	CFQ_TUNABLE(name##_us, member, NSEC_PER_USEC, min, 100 * USEC_PER_SEC)
+
+CFQ_TUNABLE(quantum, quantum, 1, 1, 100000)
+CFQ_TUNABLE(fifo_expire_sync, fifo_expire_ns[1], NSEC_PER_MSEC, 1, INT_MAX)
+CFQ_TUNABLE(fifo_expire_async, fifo_expire_ns[0], NSEC_PER_MSEC, 1, INT_MAX)
+CFQ_TUNABLE(back_seek_max, back_seek_max_kb, 1, 0, INT_MAX)
+CFQ_TUNABLE(back_seek_penalty, back_seek_penalty, 1, 1, INT_MAX)
+CFQ_TUNABLE_TIME(slice_sync, slice_ns[1], 1)
+CFQ_TUNABLE_TIME(slice_async, slice_ns[0], 1)
+CFQ_TUNABLE(slice_async_rq, slice_async_rq, 1, 1, 100000)
+CFQ_TUNABLE_TIME(slice_idle, slice_idle_ns, 0)
+CFQ_TUNABLE_TIME(group_idle, group_idle_ns, 0)
+CFQ_TUNABLE_TIME(target_latency, target_latency_ns, 1)
+CFQ_TUNABLE(low_latency, low_latency, 1, 0, 1)
+#ifdef CONFIG_CFQ_CGROUP
+CFQ_TUNABLE_TIME(group_slice, group_slice_ns, 1)
+#endif
+
+#define CFQ_ATTR(name) \
+	__ATTR(name, 0644, cfq_##name##_show, cfq_##name##_store)
+
+static const struct elv_fs_entry cfq_attrs[] = {
+	CFQ_ATTR(quantum),
+	CFQ_ATTR(fifo_expire_sync),
+	CFQ_ATTR(fifo_expire_async),
+	CFQ_ATTR(back_seek_max),
+	CFQ_ATTR(back_seek_penalty),
+	CFQ_ATTR(slice_sync),
+	CFQ_ATTR(slice_sync_us),
+	CFQ_ATTR(slice_async),
+	CFQ_ATTR(slice_async_us),
+	CFQ_ATTR(slice_async_rq),
+	CFQ_ATTR(slice_idle),
+	CFQ_ATTR(slice_idle_us),
+	CFQ_ATTR(group_idle),
+	CFQ_ATTR(group_idle_us),
+	CFQ_ATTR(target_latency),
+	CFQ_ATTR(target_latency_us),
+	CFQ_ATTR(low_latency),
+#ifdef CONFIG_CFQ_CGROUP
+	CFQ_ATTR(group_slice),
+	CFQ_ATTR(group_slice_us),
+#endif
+	__ATTR_NULL
+};
+
+/*
+ * debugfs: /sys/kernel/debug/block/DEV/sched/
+ */
+
+static const char * const cfq_class_names[CFQ_NR_CLASSES] = {
+	[CFQ_CLASS_RT]		= "rt",
+	[CFQ_CLASS_BE]		= "be",
+	[CFQ_CLASS_IDLE]	= "idle",
+};
+
+static void cfqq_show(const struct cfq_queue *cfqq, struct seq_file *m)
+{
+	seq_printf(m,
+		   "  queue pid %d %s class %s level %lu weight %u vdisktime %llu queued %u driver %u cost_us %llu%s%s%s\n",
+		   cfqq->pid, cfqq->sync ? "sync" : "async",
+		   cfq_class_names[cfqq->class],
+		   (unsigned long)IOPRIO_PRIO_LEVEL(cfqq->ioprio),
+		   cfqq->entity.weight, cfqq->entity.vdisktime,
+		   cfqq->nr_queued, cfqq->nr_in_driver,
+		   div_u64(cfqq->cost_ns, NSEC_PER_USEC),
+		   cfqq_seeky(cfqq) ? " seeky" : "",
+		   cfqq_is_active(cfqq) ? " active" : "",
+		   cfqq->idle_until_ns ? " idling" : "");
+}
+
+/**
+ * cfq_data_show - print the trees of a group on a device
+ * @cfqd: the group on the device
+ * @m: where to
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
+{
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+		struct cfq_entity *entity;
+
+		for (entity = cfq_st_first(&cfqd->trees[class]); entity;
+		     entity = cfq_st_next(entity))
+			cfqq_show(entity_to_cfqq(entity), m);
+	}
+}
+
+#ifdef CONFIG_BLK_DEBUG_FS
+static int cfq_trees_show(void *data, struct seq_file *m)
+{
+	struct request_queue *q = data;
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+
+	spin_lock_irq(&cfqmd->lock);
+	cfq_groups_show(cfqmd, m);
+	spin_unlock_irq(&cfqmd->lock);
+	return 0;
+}
+
+static int cfq_device_show(void *data, struct seq_file *m)
+{
+	struct request_queue *q = data;
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	const struct cfq_driver_data *dd = &cfqmd->dd;
+
+	spin_lock_irq(&cfqmd->lock);
+	seq_printf(m,
+		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nidle_timer %d\nwithheld %d\n",
+		   dd->one_head, cfqmd->nr_queued, dd->nr_in_driver,
+		   (u64)dd->last_position,
+		   div_u64(dd->mean_cost_ns, NSEC_PER_USEC),
+		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld);
+	spin_unlock_irq(&cfqmd->lock);
+	return 0;
+}
+
+static const struct blk_mq_debugfs_attr cfq_queue_debugfs_attrs[] = {
+	{"trees", 0400, cfq_trees_show},
+	{"device", 0400, cfq_device_show},
+	{},
+};
+#endif
+
+static struct elevator_type iosched_cfq = {
+	.ops = {
+		.prepare_request	= cfq_prepare_request,
+		.insert_requests	= cfq_insert_requests,
+		.has_work		= cfq_has_work,
+		.dispatch_request	= cfq_dispatch_request,
+		.completed_request	= cfq_completed_request,
+		.requeue_request	= cfq_requeue_request,
+		.finish_request		= cfq_finish_request,
+		.next_request		= elv_rb_latter_request,
+		.former_request		= elv_rb_former_request,
+		.allow_merge		= cfq_allow_merge,
+		.bio_merge		= cfq_bio_merge,
+		.request_merge		= cfq_request_merge,
+		.request_merged		= cfq_request_merged,
+		.requests_merged	= cfq_requests_merged,
+		.exit_icq		= cfq_exit_icq,
+		.init_sched		= cfq_init_sched,
+		.exit_sched		= cfq_exit_sched,
+	},
+	.icq_size		= sizeof(struct cfq_io_cq),
+	.icq_align		= __alignof__(struct cfq_io_cq),
+#ifdef CONFIG_BLK_DEBUG_FS
+	.queue_debugfs_attrs	= cfq_queue_debugfs_attrs,
+#endif
+	.elevator_attrs		= cfq_attrs,
+	.elevator_name		= "cfq",
+	.elevator_owner		= THIS_MODULE,
+};
+MODULE_ALIAS("cfq-iosched");
+
+static int __init cfq_init(void)
+{
+	int ret;
+
+	cfq_pool = KMEM_CACHE(cfq_queue, 0);
+	if (!cfq_pool)
+		return -ENOMEM;
+
+	ret = elv_register(&iosched_cfq);
+	if (ret)
+		kmem_cache_destroy(cfq_pool);
+	return ret;
+}
+
+static void __exit cfq_exit(void)
+{
+	elv_unregister(&iosched_cfq);
+	kmem_cache_destroy(cfq_pool);
+}
+
+module_init(cfq_init);
+module_exit(cfq_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("CFQ I/O scheduler");

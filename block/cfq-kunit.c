@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of CFQ's arithmetic (block/cfq-calc.h) and of the service tree
+ * and the charge (include/linux/cfq-iosched.h).
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include <linux/cfq-iosched.h>
+
+#include "cfq-calc.h"
+
+/* Base slice in most tests. */
+#define BASE_NS		(100 * NSEC_PER_MSEC)
+
+static void cfq_test_prio_slice(struct kunit *test)
+{
+	static const unsigned int ms[] = { 180, 160, 140, 120, 100, 80, 60, 40 };
+	unsigned int level;
+
+	for (level = 0; level < ARRAY_SIZE(ms); level++) {
+		u64 slice_ns = cfq_prio_slice_ns(BASE_NS, level);
+
+		KUNIT_EXPECT_EQ(test, slice_ns, ms[level] * NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, cfq_slice_weight(slice_ns, BASE_NS),
+				ms[level]);
+	}
+	/* A weight is never 0, however short the slice. */
+	KUNIT_EXPECT_EQ(test, cfq_slice_weight(1, BASE_NS), 1U);
+	KUNIT_EXPECT_EQ(test, cfq_prio_slice_ns(5, 7), 2ULL);
+}
+
+static void cfq_test_latency_slice(struct kunit *test)
+{
+	const u64 target_ns = 300 * NSEC_PER_MSEC;
+	const u64 floor_ns = 16 * NSEC_PER_MSEC;
+
+	/* Three queues fit. */
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS, BASE_NS, 3,
+						   target_ns, floor_ns),
+			BASE_NS);
+	/* Six get half. */
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS, BASE_NS, 6,
+						   target_ns, floor_ns),
+			BASE_NS / 2);
+	/* A hundred get the floor, in proportion to their slice. */
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS, BASE_NS, 100,
+						   target_ns, floor_ns),
+			floor_ns);
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS / 2, BASE_NS, 100,
+						   target_ns, floor_ns),
+			floor_ns / 2);
+	/* A floor above the slice does not lengthen it. */
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS, BASE_NS, 100,
+						   target_ns, 2 * BASE_NS),
+			BASE_NS);
+}
+
+static void cfq_test_group_prio(struct kunit *test)
+{
+	static const unsigned int weight[] = { 200, 175, 150, 125, 100, 75, 50,
+					       25 };
+	unsigned int prio;
+
+	for (prio = 0; prio < ARRAY_SIZE(weight); prio++) {
+		KUNIT_EXPECT_EQ(test, cfq_group_prio_to_weight(prio),
+				weight[prio]);
+		KUNIT_EXPECT_EQ(test, cfq_weight_to_group_prio(weight[prio]),
+				prio);
+	}
+	KUNIT_EXPECT_EQ(test, cfq_weight_to_group_prio(1), 7U);
+	KUNIT_EXPECT_EQ(test, cfq_weight_to_group_prio(10000), 0U);
+}
+
+static void cfq_test_group_slice(struct kunit *test)
+{
+	const u64 base_ns = 400 * NSEC_PER_MSEC;
+
+	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 1, 25, 25), base_ns);
+	/* The example in block/cfq-cgroup.c. */
+	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3, 200, 325) /
+			NSEC_PER_MSEC, 738ULL);
+	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3, 25, 325) /
+			NSEC_PER_MSEC, 92ULL);
+}
+
+static void cfq_test_ioprio(struct kunit *test)
+{
+	const unsigned short rt = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, 2);
+	const unsigned short idle = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0);
+	const unsigned short normal = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE,
+							IOPRIO_BE_NORM);
+
+	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(rt), rt);
+	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(idle), idle);
+	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(0), normal);
+	KUNIT_EXPECT_EQ(test, cfq_ioprio_to_class(rt), CFQ_CLASS_RT);
+	KUNIT_EXPECT_EQ(test, cfq_ioprio_to_class(normal), CFQ_CLASS_BE);
+	KUNIT_EXPECT_EQ(test, cfq_ioprio_to_class(idle), CFQ_CLASS_IDLE);
+}
+
+static void cfq_test_async_depth(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, cfq_async_depth(2, 4), 8U);
+	KUNIT_EXPECT_EQ(test, cfq_async_depth(2, 0), 16U);
+	/* Never none at all. */
+	KUNIT_EXPECT_EQ(test, cfq_async_depth(1, 7), 1U);
+}
+
+static void cfq_test_seek_history(struct kunit *test)
+{
+	u32 history = 0;
+	int i;
+
+	/* A stream with a jump now and then is not seeky. */
+	for (i = 0; i < 64; i++)
+		history = cfq_history_add(history, 1000,
+					  i % 16 ? 1000 : 1000000);
+	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(history));
+
+	/* Jumps in either direction count, small steps do not. */
+	history = 0;
+	for (i = 0; i < 5; i++) {
+		KUNIT_EXPECT_FALSE(test, cfq_history_seeky(history));
+		history = cfq_history_add(history, 1000000,
+					  i % 2 ? 0 : 2000000);
+	}
+	KUNIT_EXPECT_TRUE(test, cfq_history_seeky(history));
+	for (i = 0; i < 32; i++)
+		history = cfq_history_add(history, 1000, 200);
+	KUNIT_EXPECT_EQ(test, history, 0U);
+}
+
+static void cfq_test_seek_cost(struct kunit *test)
+{
+	const unsigned int max_kb = 16 * 1024, penalty = 2;
+	const sector_t head = 1000000;
+	u64 ahead = cfq_seek_cost(head + 100, head, max_kb, penalty);
+	u64 behind = cfq_seek_cost(head - 100, head, max_kb, penalty);
+
+	KUNIT_EXPECT_EQ(test, ahead, 100ULL);
+	KUNIT_EXPECT_EQ(test, behind, 200ULL);
+	/* The limit is in KiB, two sectors each. */
+	KUNIT_EXPECT_EQ(test, cfq_seek_cost(head - 32768, head, max_kb,
+					    penalty), 65536ULL);
+	KUNIT_EXPECT_GT(test, cfq_seek_cost(head - 32769, head, max_kb,
+					    penalty),
+			cfq_seek_cost(S64_MAX, head, max_kb, penalty));
+	/* Among those far behind the lowest sector comes first. */
+	KUNIT_EXPECT_LT(test, cfq_seek_cost(0, head, max_kb, penalty),
+			cfq_seek_cost(1, head, max_kb, penalty));
+	KUNIT_EXPECT_TRUE(test, cfq_is_close(head + CFQ_CLOSE_SECTORS, head));
+	KUNIT_EXPECT_FALSE(test, cfq_is_close(head - CFQ_CLOSE_SECTORS - 1,
+					      head));
+}
+
+static void cfq_test_think_time(struct kunit *test)
+{
+	const u64 limit_ns = 8 * NSEC_PER_MSEC;
+	unsigned int samples = 0;
+	u64 total_ns = 0;
+	int i;
+
+	/* Nothing known yet: hope. */
+	KUNIT_EXPECT_TRUE(test, cfq_ttime_within(total_ns, samples, limit_ns));
+	for (i = 0; i < 4; i++)
+		cfq_ttime_add(&total_ns, &samples, 16 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_FALSE(test, cfq_ttime_within(total_ns, samples, limit_ns));
+	for (i = 0; i < 16; i++)
+		cfq_ttime_add(&total_ns, &samples, NSEC_PER_MSEC);
+	KUNIT_EXPECT_TRUE(test, cfq_ttime_within(total_ns, samples, limit_ns));
+}
+
+static void cfq_test_negative(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, cfq_negative_errno("-1"), -ERANGE);
+	KUNIT_EXPECT_EQ(test, cfq_negative_errno("-99999999999999999999"),
+			-ERANGE);
+	KUNIT_EXPECT_EQ(test, cfq_negative_errno("-"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, cfq_negative_errno("-x"), -EINVAL);
+}
+
+/*
+ * Service tree.
+ */
+
+/* Serve the first entity @rounds times, 1 ms each; count in @served. */
+static void cfq_test_serve(struct cfq_service_tree *st,
+			   struct cfq_entity *entities, unsigned int *served,
+			   unsigned int rounds)
+{
+	while (rounds--) {
+		struct cfq_entity *first = cfq_st_first(st);
+
+		served[first - entities]++;
+		cfq_entity_charge(first, NSEC_PER_MSEC);
+	}
+}
+
+static void cfq_test_tree_shares(struct kunit *test)
+{
+	struct cfq_entity e[3] = {
+		{ .weight = 200 }, { .weight = 100 }, { .weight = 25 },
+	};
+	unsigned int served[3] = {};
+	struct cfq_service_tree st;
+	int i;
+
+	cfq_st_init(&st);
+	for (i = 0; i < ARRAY_SIZE(e); i++)
+		cfq_st_add(&st, &e[i], 0);
+	KUNIT_EXPECT_EQ(test, st.nr, 3U);
+	KUNIT_EXPECT_EQ(test, st.total_weight, 325U);
+
+	/* 8 : 4 : 1 */
+	cfq_test_serve(&st, e, served, 1300);
+	KUNIT_EXPECT_EQ(test, served[0], 800U);
+	KUNIT_EXPECT_EQ(test, served[1], 400U);
+	KUNIT_EXPECT_EQ(test, served[2], 100U);
+
+	for (i = 0; i < ARRAY_SIZE(e); i++)
+		cfq_st_del(&e[i]);
+	KUNIT_EXPECT_EQ(test, st.nr, 0U);
+	KUNIT_EXPECT_EQ(test, st.total_weight, 0U);
+	KUNIT_EXPECT_NULL(test, cfq_st_first(&st));
+}
+
+static void cfq_test_tree_return(struct kunit *test)
+{
+	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
+	struct cfq_service_tree st;
+
+	cfq_st_init(&st);
+	cfq_st_add(&st, &a, 0);
+	cfq_entity_charge(&a, NSEC_PER_SEC);
+
+	/* No credit for having been away ... */
+	cfq_st_add(&st, &b, 0);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&a, &b), 0LL);
+
+	/* ... and no escape from what was used by a short absence. */
+	cfq_entity_charge(&b, NSEC_PER_MSEC);
+	cfq_st_del(&b);
+	cfq_st_add(&st, &b, 0);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), (s64)NSEC_PER_MSEC);
+
+	/* What it was behind is kept up to the credit. */
+	cfq_st_del(&a);
+	cfq_entity_charge(&b, NSEC_PER_SEC);
+	cfq_st_add(&st, &a, 1000);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), 1000LL);
+
+	/* The last one to go leaves the tree where it stood. */
+	cfq_st_del(&b);
+	cfq_st_del(&a);
+	KUNIT_EXPECT_GE(test, st.min_vdisktime, (u64)NSEC_PER_SEC);
+}
+
+static void cfq_test_tree_correction(struct kunit *test)
+{
+	struct cfq_entity e[4];
+	struct cfq_entity *entity, *last = NULL;
+	struct cfq_service_tree st;
+	u32 random = 1;
+	u64 min = 0;
+	int i;
+
+	cfq_st_init(&st);
+	for (i = 0; i < ARRAY_SIZE(e); i++) {
+		e[i] = (struct cfq_entity) { .weight = 50 * (i + 1) };
+		cfq_st_add(&st, &e[i], 0);
+	}
+	/* Charges and corrections keep the order, the minimum only grows. */
+	for (i = 0; i < 1000; i++) {
+		random = random * 1664525 + 1013904223;
+		cfq_entity_charge(&e[random >> 30], (random >> 8) % 1000 - 300);
+		KUNIT_EXPECT_GE(test, st.min_vdisktime, min);
+		min = st.min_vdisktime;
+	}
+	for (entity = cfq_st_first(&st); entity; entity = cfq_st_next(entity)) {
+		if (last)
+			KUNIT_EXPECT_GE(test, cfq_entity_lead(entity, last),
+					0LL);
+		last = entity;
+	}
+}
+
+static void cfq_test_tree_weight(struct kunit *test)
+{
+	struct cfq_entity e[2] = { { .weight = 100 }, { .weight = 100 } };
+	unsigned int served[2] = {};
+	struct cfq_service_tree st;
+
+	cfq_st_init(&st);
+	cfq_st_add(&st, &e[0], 0);
+	cfq_st_add(&st, &e[1], 0);
+	cfq_test_serve(&st, e, served, 100);
+	KUNIT_EXPECT_EQ(test, served[0], 50U);
+
+	/* A change takes effect at once, on what is used from now on. */
+	cfq_entity_set_weight(&e[0], 300);
+	KUNIT_EXPECT_EQ(test, st.total_weight, 400U);
+	cfq_test_serve(&st, e, served, 400);
+	KUNIT_EXPECT_EQ(test, served[0], 350U);
+}
+
+static void cfq_test_tree_wrap(struct kunit *test)
+{
+	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
+	struct cfq_service_tree st;
+
+	cfq_st_init(&st);
+	st.min_vdisktime = U64_MAX - 10;
+	a.vdisktime = U64_MAX - 5;
+	b.vdisktime = U64_MAX - 10;
+	cfq_st_add(&st, &a, 0);
+	cfq_st_add(&st, &b, 0);
+	KUNIT_EXPECT_PTR_EQ(test, cfq_st_first(&st), &b);
+	cfq_entity_charge(&b, 20);
+	KUNIT_EXPECT_PTR_EQ(test, cfq_st_first(&st), &a);
+}
+
+/*
+ * Charge.
+ */
+
+static void cfq_test_share_clock(struct kunit *test)
+{
+	struct cfq_driver_data dd = {};
+	u64 start[3];
+
+	/* Idle time is nobody's. */
+	cfq_share_clock_advance(&dd, 1000);
+	KUNIT_EXPECT_EQ(test, dd.share_clock_ns, 0ULL);
+
+	/* One request alone for 100, then two together for 100. */
+	start[0] = dd.share_clock_ns;
+	dd.nr_in_driver = 1;
+	cfq_share_clock_advance(&dd, 1100);
+	start[1] = dd.share_clock_ns;
+	dd.nr_in_driver = 2;
+	cfq_share_clock_advance(&dd, 1200);
+	KUNIT_EXPECT_EQ(test, dd.share_clock_ns - start[0], 150ULL);
+	KUNIT_EXPECT_EQ(test, dd.share_clock_ns - start[1], 50ULL);
+
+	/* A clock that steps back does no harm. */
+	cfq_share_clock_advance(&dd, 1150);
+	KUNIT_EXPECT_EQ(test, dd.share_clock_ns - start[0], 150ULL);
+}
+
+static void cfq_test_serial_charge(struct kunit *test)
+{
+	struct cfq_driver_data dd = { .charged_until_ns = 1000 };
+
+	KUNIT_EXPECT_EQ(test, cfq_charge_serial(&dd, 1300), 300ULL);
+	KUNIT_EXPECT_EQ(test, cfq_charge_serial(&dd, 1350), 50ULL);
+	KUNIT_EXPECT_EQ(test, cfq_charge_serial(&dd, 1340), 0ULL);
+	KUNIT_EXPECT_EQ(test, dd.charged_until_ns, 1350ULL);
+}
+
+static struct kunit_case cfq_test_cases[] = {
+	KUNIT_CASE(cfq_test_prio_slice),
+	KUNIT_CASE(cfq_test_latency_slice),
+	KUNIT_CASE(cfq_test_group_prio),
+	KUNIT_CASE(cfq_test_group_slice),
+	KUNIT_CASE(cfq_test_ioprio),
+	KUNIT_CASE(cfq_test_async_depth),
+	KUNIT_CASE(cfq_test_seek_history),
+	KUNIT_CASE(cfq_test_seek_cost),
+	KUNIT_CASE(cfq_test_think_time),
+	KUNIT_CASE(cfq_test_negative),
+	KUNIT_CASE(cfq_test_tree_shares),
+	KUNIT_CASE(cfq_test_tree_return),
+	KUNIT_CASE(cfq_test_tree_correction),
+	KUNIT_CASE(cfq_test_tree_weight),
+	KUNIT_CASE(cfq_test_tree_wrap),
+	KUNIT_CASE(cfq_test_share_clock),
+	KUNIT_CASE(cfq_test_serial_charge),
+	{}
+};
+
+static struct kunit_suite cfq_test_suite = {
+	.name		= "cfq",
+	.test_cases	= cfq_test_cases,
+};
+
+kunit_test_suite(cfq_test_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests for the CFQ I/O scheduler");

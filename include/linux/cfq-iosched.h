@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two-layer CFQ: what the per-task layer (block/cfq-iosched.c) and the group
+ * layer (block/cfq-cgroup.c) share.
+ *
+ *   cfq_meta_data  one per request queue; owns the lock and the group tree
+ *     cfq_data     one per (device, cgroup); owns the trees of its cfq_queues
+ *       cfq_queue  one per task (sync) or per priority (async); owns requests
+ *
+ * Both layers order what they serve on the same kind of service tree, by
+ * virtual device time; the functions on that tree are below, and are pure but
+ * for the tree they are given.
+ */
+#ifndef _LINUX_CFQ_IOSCHED_H
+#define _LINUX_CFQ_IOSCHED_H
+
+#include <linux/blkdev.h>
+#include <linux/hrtimer.h>
+#include <linux/ioprio.h>
+#include <linux/iocontext.h>
+#include <linux/math64.h>
+#include <linux/rbtree.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct cfq_cgroup;
+struct cfq_data;
+struct cfq_meta_data;
+struct cfq_queue;
+
+/* Virtual time passes as fast as device time for an entity of this weight. */
+#define CFQ_WEIGHT_DEFAULT	100
+
+/* Classes in the order in which they are served. */
+enum cfq_class {
+	CFQ_CLASS_RT,
+	CFQ_CLASS_BE,
+	CFQ_CLASS_IDLE,
+	CFQ_NR_CLASSES,
+};
+
+/**
+ * struct cfq_service_tree - what competes for one share of time, least first
+ * @rb: the entities, sorted by virtual time
+ * @min_vdisktime: never goes back; where an entity that was away comes in
+ * @nr: entities on the tree
+ * @total_weight: sum of their weights
+ */
+struct cfq_service_tree {
+	struct rb_root_cached	rb;
+	u64			min_vdisktime;
+	unsigned int		nr;
+	unsigned int		total_weight;
+};
+
+/**
+ * struct cfq_entity - something that is served from a service tree
+ * @rb_node: place in @st
+ * @st: the tree it is on, NULL while it has nothing to do
+ * @vdisktime: device time received, in ns at weight CFQ_WEIGHT_DEFAULT
+ * @weight: share among the entities of the same tree; never 0
+ */
+struct cfq_entity {
+	struct rb_node		rb_node;
+	struct cfq_service_tree	*st;
+	u64			vdisktime;
+	unsigned int		weight;
+};
+
+/* The settings in /sys/block/DEV/queue/iosched/, read locklessly. */
+struct cfq_tunables {
+	unsigned int	quantum;		/* requests */
+	u64		fifo_expire_ns[2];	/* [0] async, [1] sync */
+	unsigned int	back_seek_max_kb;
+	unsigned int	back_seek_penalty;	/* times */
+	u64		slice_ns[2];		/* [0] async, [1] sync */
+	unsigned int	slice_async_rq;		/* requests */
+	u64		slice_idle_ns;
+	u64		group_idle_ns;
+	u64		target_latency_ns;
+	u64		group_slice_ns;
+	bool		low_latency;
+};
+
+/* What exists once per device because the hardware does. */
+struct cfq_driver_data {
+	struct request_queue	*queue;
+	/*
+	 * The device has one head: it works on one request at a time, seeks
+	 * cost, and waiting for the next nearby request can pay.
+	 */
+	bool			one_head;
+	unsigned int		nr_in_driver;	/* requests sent, not completed */
+	sector_t		last_position;	/* end of the last one sent */
+
+	/* Time up to which the device's time has been charged to somebody. */
+	u64			charged_until_ns;
+	/* Integral of 1 / nr_in_driver over time, and when it was updated. */
+	u64			share_clock_ns;
+	u64			share_updated_ns;
+	/* What a request costs on this device, for queues without a past. */
+	u64			mean_cost_ns;
+
+	struct hrtimer		idle_timer;
+	struct cfq_tunables	tun;
+};
+
+/**
+ * struct cfq_queue - the requests of a task (sync) or of a priority (async)
+ *
+ * All fields are protected by cfqmd->lock.  References are held by the
+ * cfq_io_cq or the async table that hands the queue out (one), and by every
+ * request from insertion until it is freed.
+ */
+struct cfq_queue {
+	struct cfq_entity	entity;		/* on cfqd->trees[class] */
+	struct cfq_data		*cfqd;		/* owns a reference on it */
+	int			ref;
+	pid_t			pid;		/* of the first task, for debugfs */
+
+	struct rb_root		sort_list;	/* queued requests by sector */
+	struct list_head	fifo;		/* queued requests by age */
+	struct request		*next_rq;	/* nearest one to the head */
+	struct rb_node		pos_node;	/* on cfqd->pos_tree */
+	unsigned int		nr_queued;
+	unsigned int		nr_in_driver;
+	unsigned int		since_fifo_check; /* dispatches */
+
+	enum cfq_class		class;
+	unsigned short		ioprio;		/* as last seen in a request */
+	bool			sync;
+	bool			owned;		/* a task still uses it */
+	bool			on_pos_tree;
+
+	u64			cost_ns;	/* moving average, a request */
+	u64			slice_used_ns;	/* while active */
+	u64			idle_until_ns;	/* active, waiting for a request */
+
+	/* Think time: moving sums, fixed point with 8 fractional bits. */
+	u64			last_end_ns;
+	u64			ttime_total_ns;
+	unsigned int		ttime_samples;
+	/* One bit a request, set if it was far from its predecessor. */
+	u32			seek_history;
+	sector_t		last_request_end;
+};
+
+/**
+ * struct cfq_data - per-task CFQ of one group on one device
+ *
+ * All fields are protected by cfqmd->lock, @row_node in addition by the
+ * group layer's own locks.  References are held by the grid (one, until the
+ * cgroup or the scheduler goes away) and by each cfq_queue.
+ */
+struct cfq_data {
+	struct cfq_meta_data	*cfqmd;
+	int			ref;
+
+	/* The per-task layer. */
+	struct cfq_service_tree	trees[CFQ_NR_CLASSES];
+	struct rb_root		pos_tree;	/* sync queues by next sector */
+	struct cfq_queue	*active_cfqq;	/* has a slice to itself */
+	struct cfq_queue	*async_cfqq[CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
+	unsigned int		nr_queued;	/* requests */
+	unsigned int		nr_in_driver;	/* requests */
+	unsigned int		nr_sync_busy;	/* sync queues on the trees */
+
+#ifdef CONFIG_CFQ_CGROUP
+	/* The group layer. */
+	struct cfq_entity	entity;
+	struct cfq_service_tree	*sibling_tree;	/* where @entity competes */
+	struct cfq_cgroup	*cfqc;		/* NULL once removed */
+	struct list_head	row_node;	/* on cfqc->row */
+	struct list_head	column_node;	/* on cfqmd->column */
+	u64			slice_ns;
+	u64			slice_used_ns;
+	u64			total_time_ns;	/* charged so far */
+#endif
+};
+
+/**
+ * struct cfq_meta_data - the scheduler of one device
+ * @lock: protects everything of the device.  Taken with interrupts off,
+ *	inside queue_lock and the io_context lock; the group layer's grid
+ *	lock nests inside it.
+ * @dd: what the hardware has once
+ * @dispatch: requests that are not scheduled but sent first, in order
+ * @nr_queued: requests on any cfq_queue; read locklessly by has_work
+ * @withheld: requests are queued but the last dispatch gave out none
+ * @merge_cic: the submitter's, during a bio merge attempt
+ * @oom_cfqq: used when no cfq_queue can be allocated
+ * @root: the group of the root cgroup, or the only one
+ * @sibling_tree: the groups
+ * @active_cfqd: the group that has the device, where groups take turns
+ * @column: all cfq_data of this device
+ */
+struct cfq_meta_data {
+	spinlock_t		lock;
+	struct cfq_driver_data	dd;
+	struct list_head	dispatch;
+	unsigned int		nr_queued;
+	bool			withheld;
+	struct cfq_io_cq	*merge_cic;
+	struct cfq_queue	oom_cfqq;
+	struct cfq_data		root;
+#ifdef CONFIG_CFQ_CGROUP
+	struct cfq_service_tree	sibling_tree;
+	struct cfq_data		*active_cfqd;
+	struct list_head	column;
+#endif
+};
+
+/*
+ * Service tree.  A virtual time is compared by its distance from another, so
+ * wrapping does no harm.
+ */
+
+static inline void cfq_st_init(struct cfq_service_tree *st)
+{
+	*st = (struct cfq_service_tree) { .rb = RB_ROOT_CACHED };
+}
+
+static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
+{
+	return rb_entry_safe(rb_first_cached(&st->rb), struct cfq_entity,
+			     rb_node);
+}
+
+static inline struct cfq_entity *cfq_st_next(struct cfq_entity *entity)
+{
+	return rb_entry_safe(rb_next(&entity->rb_node), struct cfq_entity,
+			     rb_node);
+}
+
+/* How far @a is ahead of @b, in virtual ns; negative if behind. */
+static inline s64 cfq_entity_lead(const struct cfq_entity *a,
+				  const struct cfq_entity *b)
+{
+	return (s64)(a->vdisktime - b->vdisktime);
+}
+
+static inline bool cfq_entity_less(struct rb_node *a, const struct rb_node *b)
+{
+	return cfq_entity_lead(rb_entry(a, struct cfq_entity, rb_node),
+			       rb_entry(b, struct cfq_entity, rb_node)) < 0;
+}
+
+/* Device time @ns in virtual time of an entity of weight @weight. */
+static inline s64 cfq_vdisktime_delta(s64 ns, unsigned int weight)
+{
+	if (weight == CFQ_WEIGHT_DEFAULT)
+		return ns;
+	return div_s64(ns * CFQ_WEIGHT_DEFAULT, weight);
+}
+
+static inline void cfq_st_update_min(struct cfq_service_tree *st)
+{
+	struct cfq_entity *first = cfq_st_first(st);
+
+	if (first && (s64)(first->vdisktime - st->min_vdisktime) > 0)
+		st->min_vdisktime = first->vdisktime;
+}
+
+/**
+ * cfq_st_add - an entity has something to do
+ * @st: the tree it competes on
+ * @entity: on no tree
+ * @credit_ns: virtual time by which it may be behind; 0 after a real absence
+ *
+ * It comes in at the tree's minimum if it is behind that: absence earns no
+ * credit.  If it is ahead it stays ahead: a short gap forgives no debt.
+ */
+static inline void cfq_st_add(struct cfq_service_tree *st,
+			      struct cfq_entity *entity, u64 credit_ns)
+{
+	u64 floor = st->min_vdisktime - credit_ns;
+
+	if ((s64)(entity->vdisktime - floor) < 0)
+		entity->vdisktime = floor;
+	rb_add_cached(&entity->rb_node, &st->rb, cfq_entity_less);
+	entity->st = st;
+	st->nr++;
+	st->total_weight += entity->weight;
+}
+
+static inline void cfq_st_del(struct cfq_entity *entity)
+{
+	struct cfq_service_tree *st = entity->st;
+
+	/* With the last one gone, its virtual time is where the tree stands. */
+	cfq_st_update_min(st);
+	rb_erase_cached(&entity->rb_node, &st->rb);
+	entity->st = NULL;
+	st->nr--;
+	st->total_weight -= entity->weight;
+	cfq_st_update_min(st);
+}
+
+/**
+ * cfq_entity_charge - an entity has used device time
+ * @entity: on a tree or not
+ * @ns: device time; negative if it was charged too much before
+ *
+ * Weighted fair queueing: virtual time advances by time over weight.  The
+ * tree is left alone where the order of neighbours stays as it is.
+ */
+static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
+{
+	struct cfq_service_tree *st = entity->st;
+	s64 delta = cfq_vdisktime_delta(ns, entity->weight);
+	struct rb_node *neighbour;
+
+	entity->vdisktime += delta;
+	if (!st)
+		return;
+
+	neighbour = delta >= 0 ? rb_next(&entity->rb_node) :
+				 rb_prev(&entity->rb_node);
+	if (neighbour) {
+		struct cfq_entity *other = rb_entry(neighbour,
+						    struct cfq_entity, rb_node);
+		s64 lead = cfq_entity_lead(entity, other);
+
+		if (delta >= 0 ? lead > 0 : lead < 0) {
+			rb_erase_cached(&entity->rb_node, &st->rb);
+			rb_add_cached(&entity->rb_node, &st->rb,
+				      cfq_entity_less);
+		}
+	}
+	cfq_st_update_min(st);
+}
+
+/* Change the weight of @entity; what it used so far stays as it was. */
+static inline void cfq_entity_set_weight(struct cfq_entity *entity,
+					 unsigned int weight)
+{
+	if (entity->st)
+		entity->st->total_weight += weight - entity->weight;
+	entity->weight = weight;
+}
+
+/*
+ * Estimates of the device time of a request, by which both layers charge.
+ * The time of everything is CLOCK_MONOTONIC in ns.
+ */
+
+/**
+ * cfq_share_clock_advance - bring the in-flight clock up to date
+ * @dd: device, with nr_in_driver as it was since the last call
+ * @now_ns: time
+ *
+ * While n requests are in the device each is charged 1/n of the time.  The
+ * clock integrates 1/n, so a request owes the difference of two readings.
+ * Call before nr_in_driver changes.
+ */
+static inline void cfq_share_clock_advance(struct cfq_driver_data *dd,
+					   u64 now_ns)
+{
+	if (now_ns <= dd->share_updated_ns)
+		return;
+	if (dd->nr_in_driver)
+		dd->share_clock_ns += div_u64(now_ns - dd->share_updated_ns,
+					      dd->nr_in_driver);
+	dd->share_updated_ns = now_ns;
+}
+
+/**
+ * cfq_charge_serial - device time since the last completion
+ * @dd: device
+ * @now_ns: time of a completion, or of the end of an idle period
+ *
+ * With one head, what was completed now is what the head worked on since the
+ * last completion, or since it was sent if the device was empty.
+ *
+ * Return: ns to be charged for the completed request.
+ */
+static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
+{
+	u64 ns = 0;
+
+	if (now_ns > dd->charged_until_ns) {
+		ns = now_ns - dd->charged_until_ns;
+		dd->charged_until_ns = now_ns;
+	}
+	return ns;
+}
+
+/*
+ * The per-task layer, for the group layer.  All under cfqmd->lock; described
+ * where they are defined.
+ */
+void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd);
+void cfq_data_exit(struct cfq_data *cfqd);
+bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns);
+void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
+void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
+
+/* Requests are queued, or sent and not yet completed. */
+static inline bool cfq_data_busy(const struct cfq_data *cfqd)
+{
+	return cfqd->nr_queued || cfqd->nr_in_driver;
+}
+
+/*
+ * The group layer, for the per-task layer.  All but init and exit are called
+ * under cfqmd->lock; described in block/cfq-cgroup.c.
+ */
+#ifdef CONFIG_CFQ_CGROUP
+void cfq_groups_init(struct cfq_meta_data *cfqmd);
+void cfq_groups_exit(struct cfq_meta_data *cfqmd);
+struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
+bool cfq_group_is_current(const struct cfq_data *cfqd);
+void cfq_group_put(struct cfq_data *cfqd);
+void cfq_group_became_busy(struct cfq_data *cfqd);
+void cfq_group_went_idle(struct cfq_data *cfqd);
+void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
+struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
+struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd);
+void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
+#else
+static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
+{
+	cfq_data_init(&cfqmd->root, cfqmd);
+}
+
+static inline void cfq_groups_exit(struct cfq_meta_data *cfqmd)
+{
+	spin_lock_irq(&cfqmd->lock);
+	cfq_data_exit(&cfqmd->root);
+	spin_unlock_irq(&cfqmd->lock);
+}
+
+static inline struct cfq_data *
+cfq_group_get_current(struct cfq_meta_data *cfqmd)
+{
+	return &cfqmd->root;
+}
+
+static inline bool cfq_group_is_current(const struct cfq_data *cfqd)
+{
+	return true;
+}
+
+static inline void cfq_group_put(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_became_busy(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_went_idle(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns,
+				    u64 spent_ns)
+{
+}
+
+static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
+						u64 now_ns)
+{
+	return &cfqmd->root;
+}
+
+static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd)
+{
+	return NULL;
+}
+
+static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,
+				   struct seq_file *m)
+{
+	cfq_data_show(&cfqmd->root, m);
+}
+#endif
+
+#endif /* _LINUX_CFQ_IOSCHED_H */

@@ -1,0 +1,4 @@
+#if IS_ENABLED(CONFIG_CFQ_CGROUP)
+SUBSYS(cfq)
+#endif
+
