@@ -15,28 +15,28 @@
  *    least goes next.  A group that was away comes in at the minimum of the
  *    tree.  How device time is found out stands in block/cfq-iosched.c.
  *
- * 2. Disks: groups take turns.  If the requests of several groups are in a
- *    disk at once, the disk decides whom it serves: it prefers what is near
- *    its head, and the requests of the others pile up inside of it, where no
- *    order of dispatch can reach them.  So one group at a time, the active
- *    one, has the disk for a slice, with as many requests in flight as it has.
- *    That is exact, as all the time is its own, and fast, as a disk with a
- *    full queue from one region seeks little.
+ * 2. Disks: groups take turns.  If the requests of several groups are always
+ *    in a disk at once, the disk decides whom it serves: it prefers what is
+ *    near its head, and the requests of the others pile up inside of it, where
+ *    no order of dispatch can reach them.  So one group at a time, the active
+ *    one, sends requests, as many as it has, for a slice of time.  That is
+ *    fast as well, as a disk with a full queue from one region seeks little.
  *
- *    At the end of its slice nothing more is sent, the disk drains, and the
- *    group of least virtual time is next.  The drain costs some throughput, so
- *    slices are long: group_slice on average, in proportion to the weight.
- *    With weights 200, 100 and 25 and a group_slice of 400 ms:
+ *    When the slice is over, the group of least virtual time is next.  What
+ *    the old group has in the disk is not waited for: it is charged to the
+ *    old group when it completes, and an empty disk would order badly.
+ *
+ *    Slices are group_slice on average, in proportion to the weight.  With
+ *    weights 200, 100 and 25 and a group_slice of 400 ms:
  *
  *        group   weight   slice = 400 ms * 3 * weight / 325
  *        A       200      738 ms
  *        B       100      369 ms
  *        C        25       92 ms
  *
- *    The drain is charged as well, so C will be ahead of the others after its
- *    turn and will be passed over now and then.  A slice is cut short when the
- *    group has nothing more to send and is not worth waiting for, and goes on
- *    without a drain if the group would be chosen again.
+ *    What C still has in the disk at the end of its slice puts it ahead of the
+ *    others, so it will be passed over now and then.  A slice is cut short
+ *    when the group has nothing more to send and is not worth waiting for.
  *
  * 3. Flash: groups are mixed.  There is no head to fight over, so each
  *    request is taken from the group of least virtual time.
@@ -175,12 +175,7 @@ static void cfq_group_start_slice(struct cfq_data *cfqd)
 
 static bool cfq_group_slice_over(const struct cfq_data *cfqd, u64 now_ns)
 {
-	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
-	u64 used_ns = cfqd->slice_used_ns;
-
-	if (cfqd->nr_in_driver && now_ns > dd->charged_until_ns)
-		used_ns += now_ns - dd->charged_until_ns;
-	return used_ns >= cfqd->slice_ns;
+	return cfqd->slice_used_ns >= cfqd->slice_ns;
 }
 
 /* The group of least virtual time that has a request queued, from @entity. */
@@ -221,8 +216,6 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 			cfq_group_start_slice(cfqd);
 			return cfqd;
 		}
-		if (cfqd->nr_in_driver)
-			return NULL;
 	}
 	if (cfqd) {
 		cfqmd->active_cfqd = NULL;

@@ -103,7 +103,7 @@ static const struct cfq_tunables cfq_default_tunables = {
 	.slice_idle_ns		= 8 * NSEC_PER_MSEC,
 	.group_idle_ns		= 8 * NSEC_PER_MSEC,
 	.target_latency_ns	= 300 * NSEC_PER_MSEC,
-	/* Long against the drain of a full disk queue at its end. */
+	/* Long against the time in which a full disk queue empties. */
 	.group_slice_ns		= 400 * NSEC_PER_MSEC,
 	.low_latency		= true,
 };
@@ -562,17 +562,26 @@ static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
  * Insertion.
  */
 
-/* Learn from a new request how the task thinks and how it moves. */
+/* Does the queued @rq continue another queued request, or lead up to one? */
+static bool cfqq_rq_has_neighbour(struct request *rq)
+{
+	struct rb_node *prev = rb_prev(&rq->rb_node);
+	struct rb_node *next = rb_next(&rq->rb_node);
+
+	return (prev && rq_end_sector(rb_entry_rq(prev)) == blk_rq_pos(rq)) ||
+	       (next && blk_rq_pos(rb_entry_rq(next)) == rq_end_sector(rq));
+}
+
+/* Learn from the new, queued @rq how the task thinks and how it moves. */
 static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 				   u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	sector_t pos = blk_rq_pos(rq);
 
 	if (!cfqq->sync)
 		return;
 
-	if (!cfqq->nr_queued && !cfqq->nr_in_driver && cfqq->last_end_ns &&
+	if (cfqq->nr_queued == 1 && !cfqq->nr_in_driver && cfqq->last_end_ns &&
 	    now_ns > cfqq->last_end_ns) {
 		u64 ns = min(now_ns - cfqq->last_end_ns,
 			     2 * max(dd->tun.slice_idle_ns,
@@ -581,10 +590,17 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 		cfq_ttime_add(&cfqq->ttime_total_ns, &cfqq->ttime_samples, ns);
 	}
 
+	/* Readahead sends a stream's pieces in any order: not a seek. */
+	if (cfqq_rq_has_neighbour(rq)) {
+		cfqq->seek_history <<= 1;
+		cfqq->last_request_end = max(cfqq->last_request_end,
+					     rq_end_sector(rq));
+		return;
+	}
 	if (cfqq->last_request_end)
 		cfqq->seek_history =
 			cfq_history_add(cfqq->seek_history,
-					cfqq->last_request_end, pos);
+					cfqq->last_request_end, blk_rq_pos(rq));
 	cfqq->last_request_end = rq_end_sector(rq);
 }
 
@@ -610,9 +626,9 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 
-	cfqq_update_statistics(cfqq, rq, now_ns);
 	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
 	cfqq_link_rq(cfqq, rq);
+	cfqq_update_statistics(cfqq, rq, now_ns);
 	cfqq_set_next_rq(cfqq, cfq_nearer_rq(dd, cfqq->next_rq, rq));
 	cfqq_add_busy(cfqq, now_ns);
 	if (cfqq_should_preempt(cfqq, now_ns))
@@ -772,18 +788,24 @@ static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 	return merged;
 }
 
-/* @rq has a new first sector after a front merge: sort it in again. */
+/* A bio was added to @rq, at its end or at its front. */
 static void cfq_request_merged(struct request_queue *q, struct request *rq,
 			       enum elv_merge type)
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
 
-	if (type != ELEVATOR_FRONT_MERGE || !cfqq)
+	if (!cfqq)
 		return;
-	elv_rb_del(&cfqq->sort_list, rq);
-	elv_rb_add(&cfqq->sort_list, rq);
-	if (cfqq->next_rq == rq)
-		cfqq_pos_tree_update(cfqq);
+	if (type == ELEVATOR_BACK_MERGE) {
+		/* This is where a stream will go on. */
+		cfqq->last_request_end = rq_end_sector(rq);
+	} else if (type == ELEVATOR_FRONT_MERGE) {
+		/* It has a new first sector: sort it in again. */
+		elv_rb_del(&cfqq->sort_list, rq);
+		elv_rb_add(&cfqq->sort_list, rq);
+		if (cfqq->next_rq == rq)
+			cfqq_pos_tree_update(cfqq);
+	}
 }
 
 /* @next was merged into @rq and will be freed; it may be on no queue yet. */

@@ -1,0 +1,48 @@
+# The two-layer CFQ series from the outside: patched trees, kernels for the VM, tests. `make help` lists what there is.
+
+KERNEL ?=
+FLAVOUR ?= fast
+
+
+.PHONY: help
+help:
+	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
+
+#: make tree      a patched kernel source tree in build/linux-KERNEL
+.PHONY: tree
+tree: packages
+	@kit/tree '$(KERNEL)'
+
+#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug or onelayer
+.PHONY: kernel
+kernel: tree
+	@kit/kernel '$(KERNEL)' $(FLAVOUR)
+
+#: make lint      checkpatch, W=1, sparse, coccicheck, kernel-doc, shellcheck, black on our files
+.PHONY: lint
+lint: tree
+	@kit/lint '$(KERNEL)'
+
+#: make test      the whole test suite, on both kernels unless KERNEL names one
+.PHONY: test
+test: packages
+	@kit/test $(KERNEL)
+
+#: make demo      the four published dd examples and three groups of readers: a table, and build/demo.png
+.PHONY: demo
+demo: FLAVOUR = fast
+demo: kernel
+	@demo/demo --kernel '$(KERNEL)'
+
+#: make clean     removes all that was built, but for the downloaded kernel sources
+.PHONY: clean
+clean:
+	@find build -mindepth 1 -maxdepth 1 ! -name dl -exec rm -rf {} +
+
+.PHONY: packages
+packages:
+	@kit/packages
+
+#:
+#: KERNEL is 7.3, 6.12 or the path of a kernel tree (read only);
+#: without it, the newest of these that the machine's package sources offer.

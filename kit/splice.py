@@ -1,0 +1,28 @@
+"""Puts our lines into a file of the kernel, beside the anchor that the table `anchors` names."""
+
+import re
+
+
+class MissingAnchor(Exception):
+    pass
+
+
+def read_anchors(*tables):
+    """Reads tables of anchors. What a later one says about a file holds."""
+    anchors = {}
+    for table in tables:
+        for line in table.read_text().splitlines() if table.exists() else []:
+            if line and not line.startswith("#"):
+                file, side, anchor = line.split(maxsplit=2)
+                anchors[file] = side, anchor
+    return anchors
+
+
+def splice(file, text, lines, side, anchor):
+    """Returns the text with our lines before or after the anchor."""
+    places = list(re.finditer(anchor, text, re.MULTILINE))
+    if len(places) != 1:
+        found = "not there" if not places else f"there {len(places)} times"
+        raise MissingAnchor(f"{file}: the anchor of our lines is {found}: {anchor}")
+    place = {"before": places[0].start(), "after": places[0].end()}[side]
+    return text[:place] + lines + text[place:]

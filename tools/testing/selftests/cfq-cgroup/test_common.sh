@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0
+# Common to the tests of two-layer CFQ: the modelled disk, groups, loads, shares of device time.
+#
+# Settings from the environment:
+#   SCHED   scheduler under test (cfq); with bfq the groups are blkio's, with weights as cfq's
+#   TUNE    its tunables, as "name=value ..."
+#   DISK_PARAMS  parameters of the disk module, added to those of a test
+#   CASES   the cases to run (all)
+#   SAMPLE  directory for the disk's counters over time, a file for each case, and for results.csv
+
+SCHED=${SCHED:-cfq}
+DISK=cfqd0
+DEV=/dev/$DISK
+QUEUE=/sys/block/$DISK/queue
+MODEL=/sys/kernel/debug/cfq_disk/$DISK
+CG=/dev/cgroup
+MB=2048				# sectors
+# By path, since the shell of busybox would take its own, which knows no direct I/O
+# shellcheck disable=SC2034 # the tests use it
+DD=$([ -x /usr/bin/dd ] && echo /usr/bin/)dd
+KSFT_SKIP=4
+
+case $SCHED in
+bfq) CONTROLLER=blkio ;;
+*) CONTROLLER=cfq ;;
+esac
+grep -qs "^${CONTROLLER}[[:space:]]" /proc/cgroups || CONTROLLER=
+
+TMP=$(mktemp -d)
+trap 'rm -rf "$TMP"' EXIT
+
+# --- results ---
+
+note() {
+	echo "# $*"
+}
+
+fail() {
+	note "FAILED: $*"
+	FAILED=1
+}
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	exit "$KSFT_SKIP"
+}
+
+# title TEXT...: what the case checks; its first line
+title() {
+	TITLE=$*
+	note "$*"
+}
+
+# expect WHAT CONDITION: the arithmetic CONDITION (of awk) holds; WHAT is printed
+expect() {
+	if awk "BEGIN { exit !($2) }"; then
+		note "$1"
+	else
+		fail "$1, expected $2"
+	fi
+}
+
+# result FIELD...: a line for those who draw tables
+result() {
+	[ -z "$SAMPLE" ] || (IFS=,; echo "$*") >>"$SAMPLE/results.csv"
+}
+
+splats() {
+	dmesg | grep -cE 'BUG:|WARNING:|KASAN:|Oops|possible (circ|recurs)|blocked for more|stall'
+}
+
+# run_cases FUNCTION...: runs each in a clean state, prints KTAP, exits
+run_cases() {
+	local case_nr=0 nr_failed=0 splats_before case_
+
+	# shellcheck disable=SC2086 # a list of names
+	[ -z "$CASES" ] || set -- $CASES
+	echo "KTAP version 1"
+	echo "1..$#"
+	for case_; do
+		case_nr=$((case_nr + 1))
+		FAILED=
+		TITLE=$case_
+		splats_before=$(splats)
+		$case_
+		clean_up
+		[ "$(splats)" = "$splats_before" ] || fail "the kernel complained, see its log"
+		[ -z "$FAILED" ] || nr_failed=$((nr_failed + 1))
+		echo "${FAILED:+not }ok $case_nr $TITLE"
+	done
+	[ $nr_failed = 0 ]
+	exit
+}
+
+# What a case may have left behind; the disk goes when nobody uses it.
+clean_up() {
+	sample_stop
+	stop_loads
+	remove_groups
+	unload_disk
+}
+
+# retry COMMAND...: for some seconds, until it succeeds
+retry() {
+	local left=50
+
+	until "$@" 2>/dev/null; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+# --- the disk ---
+
+# load_module NAME PARAMETER...
+load_module() {
+	local name=$1
+
+	shift
+	if [ -e "modules/$name.ko" ]; then
+		insmod "modules/$name.ko" "$@"
+	else
+		modprobe "$name" "$@"
+	fi
+}
+
+# load_disk PARAMETER...: fresh disks, with the scheduler under test
+load_disk() {
+	unload_disk
+	# shellcheck disable=SC2086 # a list of parameters
+	load_module cfq_disk "$@" $DISK_PARAMS || fail "cannot load the disk"
+	select_sched "$SCHED"
+	if [ "$SCHED" != none ]; then
+		for t in $TUNE; do
+			echo "${t#*=}" >"$QUEUE/iosched/${t%%=*}" || fail "cannot set $t"
+		done
+	fi
+}
+
+unload_disk() {
+	[ -d /sys/module/cfq_disk ] || return 0
+	retry rmmod cfq_disk || fail "the disk is still in use"
+}
+
+# select_sched SCHEDULER [DISK]
+select_sched() {
+	local file=/sys/block/${2:-$DISK}/queue/scheduler
+
+	echo "$1" >"$file" && grep -qF "[$1]" "$file" && return
+	fail "cannot select $1 on ${2:-$DISK}"
+	return 1
+}
+
+# --- groups; without a controller everything stays where it is ---
+
+# Version 1, mounted where the published manual mounts it
+mount_groups() {
+	[ -n "$CONTROLLER" ] || return 0
+	grep -q " $CG cgroup " /proc/mounts && return
+	mkdir -p "$CG" && mount -t cgroup -o "$CONTROLLER" "$CONTROLLER" "$CG"
+}
+
+# make_group NAME [PRIORITY]
+make_group() {
+	[ -n "$CONTROLLER" ] || return 0
+	mount_groups
+	mkdir "$CG/$1" || fail "cannot make group $1"
+	[ -z "$2" ] || group_ioprio "$1" "$2" || fail "cannot give group $1 priority $2"
+}
+
+group_ioprio() {
+	if [ "$CONTROLLER" = blkio ]; then
+		echo "$((100 * (8 - $2)))" >"$CG/$1/blkio.bfq.weight"
+	else
+		echo "$2" >"$CG/$1/cfq.ioprio"
+	fi
+}
+
+# remove_group NAME: once the last task is really gone
+remove_group() {
+	local pid
+
+	while read -r pid; do
+		echo "$pid" >"$CG/cgroup.procs"
+	done 2>/dev/null <"$CG/$1/cgroup.procs"
+	retry rmdir "$CG/$1" || fail "cannot remove group $1"
+}
+
+remove_groups() {
+	local dir
+
+	[ -n "$CONTROLLER" ] || return 0
+	for dir in "$CG"/*/; do
+		[ ! -d "$dir" ] || remove_group "$(basename "$dir")"
+	done
+}
+
+# --- loads ---
+
+# run_as GROUP PRIORITY COMMAND...: becomes COMMAND; call it in a subshell.
+# GROUP is a cgroup, PRIORITY is rt/LEVEL, be/LEVEL or idle; "-" leaves either as it is.
+run_as() {
+	local group=$1 prio=$2
+
+	shift 2
+	[ "$group" = - ] || [ -z "$CONTROLLER" ] || echo 0 >"$CG/$group/cgroup.procs" || exit
+	case $prio in
+	rt/*) exec ionice -c 1 -n "${prio#*/}" "$@" ;;
+	be/*) exec ionice -c 2 -n "${prio#*/}" "$@" ;;
+	idle) exec ionice -c 3 "$@" ;;
+	*) exec "$@" ;;
+	esac
+}
+
+# start_load GROUP PRIORITY LOAD PROCESSES FIRST_MB [FIO_OPTION...]: direct I/O, each process in
+# 250 MB of its own.
+# LOAD: read, write (random, 4 KB), mix (half of the processes read, half write), seq (128 KB, in
+# sequence)
+start_load() {
+	local group=$1 prio=$2 load=$3 nr=$4 first=$5 half
+
+	shift 5
+	set -- --filename="$DEV" --direct=1 --ioengine=psync --size=250m --offset_increment=250m \
+		--bs=4k --norandommap --invalidate=0 --randseed="$((first + 1))" --time_based \
+		--runtime=1000000 --disk_util=0 "$@"
+	case $load in
+	read | write)
+		set -- "$@" --offset="${first}m" --numjobs="$nr" --name="$load" --rw="rand$load"
+		;;
+	mix)
+		half=$((nr / 2))
+		set -- "$@" \
+			--name=read --rw=randread --numjobs="$((nr - half))" \
+			--offset="${first}m" \
+			--name=write --rw=randwrite --numjobs="$half" \
+			--offset="$((first + 250 * (nr - half)))m"
+		;;
+	seq) set -- "$@" --offset="${first}m" --numjobs="$nr" --name=seq --rw=read --bs=128k ;;
+	*) fail "no load $load" ;;
+	esac
+	(run_as "$group" "$prio" fio "$@") >"$TMP/fio.$first" 2>&1 &
+	LOADS="$LOADS $!"
+}
+
+# run_groups SECONDS PROCESSES PRIORITY LOAD [PRIORITY LOAD...]: a group for each pair, side by side
+# on the disk; leaves what the disk did for each in $TMP/ranges. Where there is no controller,
+# PRIORITY is that of the tasks.
+run_groups() {
+	local seconds=$1 nr=$2 first=0 g=0 stretches='' tasks=-
+
+	shift 2
+	while [ $# -gt 1 ]; do
+		g=$((g + 1))
+		make_group "g$g" "$1"
+		[ -n "$CONTROLLER" ] || tasks=be/$1
+		start_load "g$g" "$tasks" "$2" "$nr" "$first"
+		stretches="$stretches $first $((250 * nr))"
+		first=$((first + 250 * nr))
+		shift 2
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	watch_mb $stretches
+	sleep 2
+	measure "$seconds"
+	stop_loads
+}
+
+# stop_loads [errors]: no request may have failed, unless told that some do
+stop_loads() {
+	local file
+
+	[ -n "$LOADS" ] || return 0
+	# shellcheck disable=SC2086 # a list of numbers
+	{ kill $LOADS; wait $LOADS; } 2>/dev/null
+	LOADS=
+	for file in "$TMP"/fio.*; do
+		if [ "$1" != errors ] && [ "$(grep -o 'err= *[0-9]*' "$file" | sort -u)" != "err= 0" ]; then
+			fail "fio: $(grep -m 1 -E 'error|err= *[1-9]' "$file")"
+		fi
+		rm "$file"
+	done
+}
+
+# --- what the disk did ---
+
+# watch_mb FIRST NR ...: the disk counts for these stretches, in MB
+watch_mb() {
+	echo clear >"$MODEL/ranges"
+	while [ $# -gt 1 ]; do
+		echo "$(($1 * MB)) $(($2 * MB))" >"$MODEL/ranges"
+		shift 2
+	done
+}
+
+# measure SECONDS: leaves the counts of that time in $TMP/ranges, one line a stretch
+measure() {
+	echo reset >"$MODEL/ranges"
+	sleep "$1"
+	stretches >"$TMP/ranges"
+}
+
+stretches() {
+	grep '^[0-9]' "$MODEL/ranges"
+}
+
+# shares [FILE]: of device time, in percent
+shares() {
+	awk '{ t[NR] = $3; sum += $3 }
+	     END { for (i = 1; i <= NR; i++)
+			printf("%s%.1f", i == 1 ? "" : " ", sum ? 100 * t[i] / sum : 0) }' \
+		"${1:-$TMP/ranges}"
+}
+
+# share NR [FILE]: of the NRth stretch, in percent
+share() {
+	# shellcheck disable=SC2046 # a list of numbers
+	set -- "$1" $(shares "$2")
+	shift "$1"
+	echo "$1"
+}
+
+# ios [NR]: requests of all stretches, or of one
+ios() {
+	awk -v nr="$1" '!nr || NR == nr { sum += $4 + $5 } END { print sum + 0 }' "$TMP/ranges"
+}
+
+# share_error PRIORITY...: largest distance of a share from what the groups' priorities promise, in
+# percentage points
+share_error() {
+	awk -v list="$*" '
+	BEGIN { n = split(list, prio, " "); for (i = 1; i <= n; i++) sum_weight += 8 - prio[i] }
+	{ time[NR] = $3; sum_time += $3 }
+	END {
+		for (i = 1; i <= n; i++) {
+			e = 100 * ((sum_time ? time[i] / sum_time : 0) - (8 - prio[i]) / sum_weight)
+			e = e < 0 ? -e : e
+			max = e > max ? e : max
+		}
+		printf "%.2f", max
+	}' "$TMP/ranges"
+}
+
+# sample_start CASE: notes the counters every quarter of a second
+sample_start() {
+	[ -n "$SAMPLE" ] || return 0
+	echo reset >"$MODEL/ranges"
+	(
+		echo seconds,start,nr,time_ns,reads,writes,read_sectors,written_sectors
+		while read -r up _ </proc/uptime; do
+			stretches | sed "s|^|$up |; s|[[:space:]][[:space:]]*|,|g"
+			sleep 0.25
+		done
+	) >"$SAMPLE/$1.csv" &
+	SAMPLER=$!
+}
+
+sample_stop() {
+	[ -z "$SAMPLER" ] || { kill "$SAMPLER"; wait "$SAMPLER"; } 2>/dev/null
+	SAMPLER=
+}
+
+[ "$(id -u)" = 0 ] || skip_all "needs root"

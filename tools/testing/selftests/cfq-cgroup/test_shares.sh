@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Three groups of priority 0, 4 and 7, 25 processes each with 250 MB of the disk: its time goes
+# 8 : 4 : 1.
+
+. ./test_common.sh
+
+PROCESSES=${PROCESSES:-25}
+DURATION=${DURATION:-60}	# of virtual time
+BOUND=${BOUND:-2}		# percentage points
+
+# three_groups NAME LOAD0,LOAD4,LOAD7
+three_groups() {
+	local error high middle low
+
+	title "0/4/7, $PROCESSES processes each, $2: within $BOUND pp of 61.5 / 30.8 / 7.7 %"
+	high=${2%%,*}
+	low=${2##*,}
+	middle=${2#*,}
+	middle=${middle%,*}
+	load_disk
+	sample_start "$1"
+	run_groups "$DURATION" "$PROCESSES" 0 "$high" 4 "$middle" 7 "$low"
+	sample_stop
+	error=$(share_error 0 4 7)
+	note "requests $(ios 1) $(ios 2) $(ios 3), together $(ios)"
+	# shellcheck disable=SC2046 # a list of numbers
+	result "$1" $(shares) "$(ios)"
+	expect "shares of device time $(shares) %, error $error pp" "$error <= $BOUND"
+}
+
+reads() { three_groups reads read,read,read; }
+writes() { three_groups writes write,write,write; }
+mixed() { three_groups mixed mix,mix,mix; }
+low_writes() { three_groups low_writes read,read,write; }
+middle_writes() { three_groups middle_writes read,write,read; }
+high_writes() { three_groups high_writes write,read,read; }
+
+after_switching() {
+	title "groups that were busy under another scheduler share 8 : 1 once cfq is back"
+	load_disk
+	select_sched none
+	make_group g 0
+	make_group h 7
+	start_load g - read 10 0
+	start_load h - read 10 2500
+	sleep 1
+	select_sched "$SCHED"
+	watch_mb 0 2500 2500 2500
+	sleep 2
+	measure 30
+	expect "share of the favoured group $(share 1) %" "$(share 1) > 85.9 && $(share 1) < 91.9"
+}
+
+run_cases reads writes mixed low_writes middle_writes high_writes after_switching

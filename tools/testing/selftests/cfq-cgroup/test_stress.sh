@@ -1,0 +1,199 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Everything that changes, changes at once, on two disks, while fio writes, reads back and checks
+# every byte.
+# Meant for a kernel with KASAN, lockdep and the rest, and for at least two processors.
+
+. ./test_common.sh
+
+NR_SWITCHES=${NR_SWITCHES:-500}
+NR_GROUPS=${NR_GROUPS:-500}
+NR_MOVES=${NR_MOVES:-5000}
+DISKS="cfqd0 cfqd1"
+# Fast enough that requests come and go while the processors do
+FAST="rpm=60000 seek_track_us=50 seek_avg_us=100 seek_full_us=200 head_switch_us=20 overhead_us=20"
+OTHERS="none mq-deadline kyber bfq"
+
+# progress WHAT DONE ALL
+progress() {
+	[ $(($2 % ($3 / 5))) != 0 ] || note "$1: $2 of $3"
+}
+
+# keep_verifying DISK FIRST_MB FIO_OPTION...: writes and checks 4 MB again and again until
+# $TMP/stop exists
+keep_verifying() {
+	local disk=$1 first=$2 round=0
+
+	shift 2
+	while [ ! -e "$TMP/stop" ]; do
+		round=$((round + 1))
+		if ! fio --name=verify --filename="/dev/$disk" --offset="${first}m" --size=4m \
+			--verify=crc32c --verify_fatal=1 --randseed="$round$first" --disk_util=0 \
+			"$@" >"$TMP/verify.$disk.$first" 2>&1; then
+			sed -n '4,9s/^/# /p' "$TMP/verify.$disk.$first"
+			echo "$disk at $first MB, round $round" >>"$TMP/wrong"
+			return
+		fi
+		echo "$round" >"$TMP/rounds.$disk.$first"
+	done
+}
+
+# start_verifying DISK: random and sequential, direct and through the page cache, small and large
+start_verifying() {
+	keep_verifying "$1" 0 --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=16 &
+	VERIFIERS="$VERIFIERS $!"
+	keep_verifying "$1" 4 --direct=1 --rw=write --bs=4k --ioengine=libaio --iodepth=32 &
+	VERIFIERS="$VERIFIERS $!"
+	keep_verifying "$1" 8 --direct=0 --rw=randwrite --bs=4k --fsync=64 --invalidate=1 &
+	VERIFIERS="$VERIFIERS $!"
+	keep_verifying "$1" 12 --direct=1 --rw=randrw --bsrange=4k-64k --ioengine=psync &
+	VERIFIERS="$VERIFIERS $!"
+}
+
+stop_verifying() {
+	local file
+
+	touch "$TMP/stop"
+	# shellcheck disable=SC2086 # a list of numbers
+	wait $VERIFIERS
+	VERIFIERS=
+	[ ! -e "$TMP/wrong" ] || fail "fio found wrong data or an error: $(cat "$TMP/wrong")"
+	for file in "$TMP"/verify.*; do
+		file=${file#"$TMP/verify."}
+		note "checked on $file MB: $(cat "$TMP/rounds.$file" || echo 0) times"
+		[ -s "$TMP/rounds.$file" ] || fail "nothing was checked on $file"
+	done
+	rm -f "$TMP"/stop "$TMP"/wrong "$TMP"/rounds.* "$TMP"/verify.*
+}
+
+# Every disk goes from cfq to another scheduler and back
+switch_schedulers() {
+	local nr=0 other disk
+
+	while :; do
+		for other in $OTHERS; do
+			for sched in "$other" cfq; do
+				for disk in $DISKS; do
+					nr=$((nr + 1))
+					select_sched "$sched" "$disk" ||
+						echo "switch to $sched" >>"$TMP/wrong"
+					progress switches "$nr" "$NR_SWITCHES"
+					[ "$nr" -lt "$NR_SWITCHES" ] || return 0
+				done
+			done
+		done
+	done
+}
+
+# Groups live for a moment, with a reader and a writer, which are moved out while they run
+churn_groups() {
+	local nr=0 disk
+
+	while [ "$nr" -lt "$NR_GROUPS" ]; do
+		nr=$((nr + 1))
+		disk=/dev/cfqd$((nr % 2))
+		make_group "churn$nr" $((nr % 8))
+		(run_as "churn$nr" "be/$((nr % 8))" "$DD" if="$disk" of=/dev/null bs=4k count=8 \
+			skip=$((nr * 64)) iflag=direct) &
+		(run_as "churn$nr" - "$DD" if=/dev/zero of="$disk" bs=4k count=2 \
+			seek=$((8192 + nr)) oflag=direct) &
+		[ "$nr" = 1 ] || remove_group "churn$((nr - 1))"
+		progress groups "$nr" "$NR_GROUPS"
+	done 2>/dev/null
+	remove_group "churn$nr"
+	wait
+	[ -z "$FAILED" ] || echo "groups" >>"$TMP/wrong"
+}
+
+# Tasks with requests queued and in flight go from group to group
+move_tasks() {
+	local nr=0 pid group
+
+	while [ "$nr" -lt "$NR_MOVES" ]; do
+		for pid in $(pidof fio) $(pidof dd); do
+			for group in g0 g4 g7 .; do
+				if echo "$pid" >"$CG/$group/cgroup.procs"; then
+					nr=$((nr + 1))
+					progress moves "$nr" "$NR_MOVES"
+				fi
+				[ "$nr" -lt "$NR_MOVES" ] || return 0
+			done
+		done 2>/dev/null
+	done
+}
+
+churn() {
+	local disk pids
+
+	title "$NR_SWITCHES switches, $NR_GROUPS groups, $NR_MOVES task moves, all at once: no wrong byte"
+	# shellcheck disable=SC2086 # a list of parameters
+	load_disk nr_devices=2 $FAST
+	select_sched cfq cfqd1
+	for group in 0 4 7; do
+		make_group "g$group" "$group"
+	done
+	VERIFIERS=
+	for disk in $DISKS; do
+		start_verifying "$disk"
+	done
+	switch_schedulers &
+	pids=$!
+	churn_groups &
+	pids="$pids $!"
+	move_tasks &
+	# shellcheck disable=SC2086 # a list of numbers
+	wait $pids $!
+	stop_verifying
+}
+
+# count NAME [DISK]: a line of the disk's own account
+count() {
+	awk -v name="$1" '$1 == name { print $2 }' "/sys/kernel/debug/cfq_disk/${2:-$DISK}/stat"
+}
+
+faults() {
+	local nr disk=/sys/kernel/debug/cfq_disk/cfqd1
+
+	title "errors, timeouts, requeues, unplugged disks: nothing hangs, no wrong byte"
+	# shellcheck disable=SC2086 # a list of parameters
+	load_disk nr_devices=2 timeout_ms=1000 $FAST
+	select_sched cfq cfqd1
+	make_group g0 0
+	make_group g7 7
+	VERIFIERS=
+	start_verifying cfqd0
+	for nr in 1 2 3 4 5 6; do
+		# Requeued by the timeout, and right in the end
+		echo "3 requeue" >"$MODEL/hang"
+
+		start_load g0 rt/0 mix 4 0 --filename=/dev/cfqd1 --continue_on_error=all
+		start_load g7 - read 4 1000 --filename=/dev/cfqd1 --continue_on_error=all
+		echo "0 1000000 20" >"$disk/fail"
+		sleep 2
+		echo 5 >"$disk/hang"
+		sleep 3
+		select_sched none cfqd1
+		select_sched cfq cfqd1
+		if [ $((nr % 2)) = 0 ]; then
+			note "unplug $((nr / 2))"
+			echo 1 >"$disk/unplug"
+			stop_loads errors
+			retry plug "$disk"
+			select_sched cfq cfqd1
+		fi
+		stop_loads errors
+	done
+	note "timed out: $(count timed_out cfqd0) requeued, $(count timed_out cfqd1) failed;" \
+		"failed at once: $(count failed cfqd1)"
+	for nr in $(count timed_out cfqd0) $(count timed_out cfqd1) $(count failed cfqd1); do
+		[ "$nr" -gt 0 ] || fail "a fault did not happen"
+	done
+	echo 0 >"$MODEL/hang"
+	stop_verifying
+}
+
+plug() {
+	echo 1 >"$1/plug"
+}
+
+run_cases churn faults

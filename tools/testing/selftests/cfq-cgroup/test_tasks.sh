@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Inside one group (or with one layer): what ionice promises, for sequential and for random readers.
+
+. ./test_common.sh
+
+# start_tasks LOAD PROCESSES PRIORITY...: in one group, side by side on the disk
+start_tasks() {
+	local load=$1 nr=$2 first=0 stretches=
+
+	shift 2
+	load_disk
+	make_group g
+	for prio; do
+		start_load g "$prio" "$load" "$nr" "$first"
+		stretches="$stretches $first $((250 * nr))"
+		first=$((first + 10000))
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	watch_mb $stretches
+	sleep 1
+}
+
+# higher_class LOAD PROCESSES HIGHER LOWER PERCENT
+higher_class() {
+	title "$1: $3 before $4, which gets at most $5 % of the time"
+	start_tasks "$1" "$2" "$4" "$3"
+	measure 20
+	expect "shares of device time: $4 $(share 1) %, $3 $(share 2) %" \
+		"$(ios 2) > 0 && $(share 1) <= $5"
+}
+
+rt_be_seq() { higher_class seq 1 rt/7 be/0 5; }
+rt_be_random() { higher_class read 4 rt/7 be/0 5; }
+be_idle_seq() { higher_class seq 1 be/7 idle 1; }
+be_idle_random() { higher_class read 4 be/7 idle 1; }
+
+# idle_alone LOAD PROCESSES
+idle_alone() {
+	local normal idle
+
+	title "$1: alone, the idle class gets everything"
+	start_tasks "$1" "$2" be/4
+	measure 10
+	normal=$(ios)
+	stop_loads
+	start_load g idle "$1" "$2" 0
+	sleep 1
+	measure 10
+	idle=$(ios)
+	expect "requests in 10 s: best effort $normal, idle $idle" \
+		"$normal > 0 && $idle >= 0.95 * $normal"
+}
+
+idle_alone_seq() { idle_alone seq 1; }
+idle_alone_random() { idle_alone read 4; }
+
+idle_resumes() {
+	title "the idle class goes on when the others are gone"
+	start_tasks seq 1 idle
+	measure 5
+	before=$(ios)
+	start_load g be/4 seq 1 10000
+	sleep 5
+	# shellcheck disable=SC2086 # a list of numbers
+	kill ${LOADS##* }
+	sleep 1
+	measure 5
+	expect "requests in 5 s: before $before, after $(ios)" "$(ios) >= 0.95 * $before"
+}
+
+# levels LOAD PROCESSES: the time falls with every level
+levels() {
+	local level
+
+	title "$1: best-effort levels 0 to 7 in order, 0 at least twice 7"
+	start_tasks "$1" "$2" be/0 be/1 be/2 be/3 be/4 be/5 be/6 be/7
+	measure 60
+	note "shares of device time $(shares) %"
+	for level in 1 2 3 4 5 6 7; do
+		expect "level $((level - 1)) over $level" \
+			"$(share "$level") > $(share $((level + 1)))"
+	done
+	expect "level 0 over 7" "$(share 1) >= 2 * $(share 8)"
+}
+
+levels_seq() { levels seq 1; }
+levels_random() { levels read 2; }
+
+run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
+	idle_resumes levels_seq levels_random

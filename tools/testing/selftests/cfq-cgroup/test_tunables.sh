@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The tunables in /sys/block/DEV/queue/iosched/: they exist, have their defaults, take what is
+# legal, refuse the rest.
+
+. ./test_common.sh
+
+# name, default, least, greatest
+TUNABLES="
+quantum			8	1	100000
+fifo_expire_sync	125	1	2147483647
+fifo_expire_async	250	1	2147483647
+back_seek_max		16384	0	2147483647
+back_seek_penalty	2	1	2147483647
+slice_sync		100	1	100000
+slice_sync_us		100000	1	100000000
+slice_async		40	1	100000
+slice_async_us		40000	1	100000000
+slice_async_rq		2	1	100000
+slice_idle		8	0	100000
+slice_idle_us		8000	0	100000000
+group_idle		8	0	100000
+group_idle_us		8000	0	100000000
+target_latency		300	1	100000
+target_latency_us	300000	1	100000000
+low_latency		1	0	1
+"
+GROUP_TUNABLES="
+group_slice		400	1	100000
+group_slice_us		400000	1	100000000
+"
+[ -z "$CONTROLLER" ] || TUNABLES="$TUNABLES$GROUP_TUNABLES"
+
+# each FUNCTION: called with every line of the table
+each() {
+	while read -r name default min max; do
+		[ -z "$name" ] || "$1" "$name" "$default" "$min" "$max"
+	done <<-END
+		$TUNABLES
+	END
+}
+
+value() {
+	cat "$QUEUE/iosched/$1"
+}
+
+# takes NAME VALUE
+takes() {
+	local errno
+
+	errno=$(printf '%s\n' "$2" | ./write_errno "$QUEUE/iosched/$1")
+	[ "$errno:$(value "$1")" = "0:$2" ] || fail "$1: $2 gives $errno and reads $(value "$1")"
+}
+
+# refuses NAME TEXT ERRNO
+refuses() {
+	local before errno
+
+	before=$(value "$1")
+	errno=$(printf '%s\n' "$2" | ./write_errno "$QUEUE/iosched/$1")
+	[ "$errno" = "$3" ] || fail "$1: '$2' gives $errno, expected $3"
+	[ "$(value "$1")" = "$before" ] || fail "$1: '$2' changes $before to $(value "$1")"
+}
+
+has_default() {
+	[ "$(value "$1")" = "$2" ] || fail "$1 is $(value "$1"), expected $2"
+}
+
+defaults() {
+	title "every tunable has its default, and there are no others"
+	load_disk
+	each has_default
+	set -- "$QUEUE"/iosched/*
+	expect "there are $# tunables" "$# == $(echo "$TUNABLES" | grep -c .)"
+}
+
+takes_limits() {
+	takes "$1" "$3"
+	takes "$1" "$4"
+	takes "$1" "$2"
+}
+
+limits() {
+	title "the least and the greatest value are taken and read back"
+	load_disk
+	each takes_limits
+}
+
+refuses_bad() {
+	local text
+
+	[ "$3" = 0 ] || refuses "$1" 0 ERANGE
+	for text in -1 $(($4 + 1)) 18446744073709551616; do
+		refuses "$1" "$text" ERANGE
+	done
+	for text in '' x 1x 0x1 '1 2' 1.5 -; do
+		refuses "$1" "$text" EINVAL
+	done
+}
+
+refused() {
+	title "what is out of range gives ERANGE, what is no number EINVAL; the value stays"
+	load_disk
+	each refuses_bad
+}
+
+changes_twin() {
+	case $1 in
+	*_us)
+		takes "${1%_us}" 7
+		has_default "$1" 7000
+		takes "$1" 1500
+		has_default "${1%_us}" 1
+		takes "$1" "$2"
+		;;
+	esac
+}
+
+twins() {
+	title "a time and its _us twin are one setting"
+	load_disk
+	each changes_twin
+}
+
+runs_with() {
+	for v in "$3" "$2"; do
+		takes "$1" "$v"
+		measure 1
+		[ "$(ios)" -gt 0 ] || fail "nothing is read with $1 = $v"
+	done
+}
+
+under_load() {
+	title "the least values work while reads and writes go on"
+	load_disk
+	make_group g 0
+	make_group h 7
+	start_load g - mix 4 0
+	start_load h - mix 4 1000
+	watch_mb 0 2000
+	sleep 1
+	each runs_with
+}
+
+run_cases defaults limits refused twins under_load
