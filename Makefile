@@ -3,7 +3,6 @@
 KERNEL ?=
 FLAVOUR ?= fast
 
-
 .PHONY: help
 help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)

@@ -84,7 +84,8 @@ static inline u64 cfq_latency_slice_ns(u64 slice_ns, u64 base_ns,
 
 	if (round_ns <= target_ns)
 		return slice_ns;
-	low_ns = min(slice_ns, div64_u64(floor_ns * slice_ns, base_ns));
+	low_ns = min(slice_ns,
+		     mul_u64_u64_div_u64(slice_ns, floor_ns, base_ns));
 	return max(low_ns, mul_u64_u64_div_u64(slice_ns, target_ns, round_ns));
 }
 

@@ -44,7 +44,8 @@
  * 4. Lifetimes.  The grid owns one reference on each cfqd, which ends with
  *    the cgroup or with the scheduler on that device, whichever is first.
  *    Each cfq_queue owns another, so that a cfqd without a cgroup lives, and
- *    is scheduled with the weight it had, until its last request is done.
+ *    is scheduled with the weight it had, until its last request is done and
+ *    the tasks that moved away did I/O elsewhere or ended.
  *
  * Locks: cfq_grid_mutex keeps devices and cgroups from going away; whoever
  * holds it may walk a row without another lock, as rows only lose elements
@@ -173,9 +174,21 @@ static void cfq_group_start_slice(struct cfq_data *cfqd)
 					    cfqd->sibling_tree->total_weight);
 }
 
-static bool cfq_group_slice_over(const struct cfq_data *cfqd, u64 now_ns)
+static bool cfq_group_slice_over(const struct cfq_data *cfqd)
 {
 	return cfqd->slice_used_ns >= cfqd->slice_ns;
+}
+
+/**
+ * cfq_group_has_turn - may this group wait for a task's next request?
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ * Return: false if it would wait in the time of another group.
+ */
+bool cfq_group_has_turn(const struct cfq_data *cfqd)
+{
+	return cfqd->cfqmd->active_cfqd == cfqd;
 }
 
 /* The group of least virtual time that has a request queued, from @entity. */
@@ -209,7 +222,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return cfq_group_first_queued(cfq_st_first(&cfqmd->sibling_tree));
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
-		if (!cfq_group_slice_over(cfqd, now_ns))
+		if (!cfq_group_slice_over(cfqd))
 			return cfqd;
 		if (cfq_st_first(cfqd->sibling_tree) == &cfqd->entity) {
 			/* It would be chosen again. */
@@ -267,6 +280,7 @@ static void cfq_grid_unlink(struct cfq_data *cfqd)
 	lockdep_assert_held(&cfq_grid_mutex);
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
+	/* Nobody walks the row now: that needs the mutex. */
 	spin_lock(&cfq_grid_lock);
 	list_del(&cfqd->row_node);
 	spin_unlock(&cfq_grid_lock);
@@ -433,7 +447,9 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 	list_for_each_entry(cfqd, &cfqmd->column, column_node) {
 		char path[128] = "(removed)";
 
-		if (cfqd->cfqc)
+		if (cfqd == &cfqmd->root)
+			strscpy(path, "/");
+		else if (cfqd->cfqc)
 			cgroup_path(cfqd->cfqc->css.cgroup, path, sizeof(path));
 		seq_printf(m,
 			   "group %s weight %u vdisktime %llu time_us %llu queued %u driver %u%s%s\n",
@@ -456,7 +472,7 @@ static void cfqc_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
 
 	mutex_lock(&cfq_grid_mutex);
 	spin_lock_irq(&cfq_grid_lock);
-	cfqc->weight = weight;
+	WRITE_ONCE(cfqc->weight, weight);
 	spin_unlock_irq(&cfq_grid_lock);
 
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,

@@ -44,9 +44,10 @@
  *    get no slices: the more of them are in the device at once, the better a
  *    disk can order them, and the charge keeps them fair.
  *
- *    If the queue that ran dry is the last of its class, we wait for its next
- *    request (group_idle) even if it is seeky, as otherwise a lower class or
- *    another group would get the time that belongs to it.
+ *    If the queue that ran dry is the last of its class, or is due before one
+ *    that will take a slice, we wait for its next request (group_idle) even if
+ *    it is seeky, as otherwise a lower class, another group or a stream would
+ *    get the time that belongs to it.
  *
  *    Waiting needs no timer while nobody else wants the device; it is armed
  *    by a dispatch that finds other requests and must not send them.
@@ -61,6 +62,9 @@
  *    distance, up to back_seek_max.  A request that is older than its
  *    fifo_expire goes first; this is looked at when a slice begins and every
  *    quantum requests.
+ *
+ * Flushes, and data that had to wait for one, do not pass through here.  On a
+ * disk their time is charged to the request that completes next.
  */
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
@@ -428,12 +432,22 @@ static void cfqq_put(struct cfq_queue *cfqq)
 	cfq_group_put(cfqd);
 }
 
-/* A task or the async table lets go of @cfqq; its requests may remain. */
+/*
+ * The task or the async table that handed out @cfqq lets go of it; requests
+ * may remain.  If others wait for the end of its slice, the timer sends them:
+ * the caller may hold locks under which the queue cannot be run.
+ */
 static void cfqq_disown(struct cfq_queue *cfqq)
 {
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+
 	cfqq->owned = false;
-	if (cfqq_is_active(cfqq) && !cfqq->nr_queued)
+	if (cfqq_is_active(cfqq) && !cfqq->nr_queued) {
 		cfq_expire_active(cfqq->cfqd, ktime_get_ns());
+		if (cfqmd->withheld)
+			hrtimer_start(&cfqmd->dd.idle_timer, 0,
+				      HRTIMER_MODE_ABS);
+	}
 	cfqq_put(cfqq);
 }
 
@@ -605,7 +619,7 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 }
 
 /* Should the request that just came to @cfqq end the active queue's slice? */
-static bool cfqq_should_preempt(const struct cfq_queue *cfqq, u64 now_ns)
+static bool cfqq_should_preempt(const struct cfq_queue *cfqq)
 {
 	const struct cfq_data *cfqd = cfqq->cfqd;
 	const struct cfq_queue *active = cfqd->active_cfqq;
@@ -631,12 +645,13 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
 	cfqq_update_statistics(cfqq, rq, now_ns);
 	cfqq_set_next_rq(cfqq, cfq_nearer_rq(dd, cfqq->next_rq, rq));
 	cfqq_add_busy(cfqq, now_ns);
-	if (cfqq_should_preempt(cfqq, now_ns))
+	if (cfqq_should_preempt(cfqq))
 		cfq_expire_active(cfqd, now_ns);
 }
 
-/* Is a request queued on @cfqq that ends where @rq begins? */
-static bool cfqq_has_front_neighbour(struct cfq_queue *cfqq, struct request *rq)
+/* The request queued on @cfqq that ends where @rq begins, if there is one. */
+static struct request *cfqq_front_neighbour(struct cfq_queue *cfqq,
+					    struct request *rq)
 {
 	struct rb_node *node = cfqq->sort_list.rb_node;
 	struct request *best = NULL;
@@ -651,7 +666,20 @@ static bool cfqq_has_front_neighbour(struct cfq_queue *cfqq, struct request *rq)
 			node = node->rb_left;
 		}
 	}
-	return best && rq_end_sector(best) == blk_rq_pos(rq);
+	return best && rq_end_sector(best) == blk_rq_pos(rq) ? best : NULL;
+}
+
+/* Append @rq to a request that is queued on @cfqq, if it fits. */
+static bool cfqq_insert_merge(struct cfq_queue *cfqq, struct request *rq,
+			      struct list_head *free)
+{
+	struct request *neighbour = cfqq_front_neighbour(cfqq, rq);
+
+	if (!neighbour || !rq_mergeable(neighbour))
+		return false;
+	/* Looked at first: otherwise the merge may be across queues. */
+	rq->q->last_merge = neighbour;
+	return blk_mq_sched_try_insert_merge(rq->q, rq, free);
 }
 
 static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
@@ -664,8 +692,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	lockdep_assert_held(&cfqmd->lock);
 
 	/*
-	 * What was sent before and came back, and what never was ours (a write
-	 * whose flush turned out to be unnecessary), is not scheduled.
+	 * Not scheduled: what was sent before and came back, data that had to
+	 * wait for a flush, and what never was ours (on reserved tags).
 	 */
 	if ((flags & BLK_MQ_INSERT_AT_HEAD) ||
 	    !(rq->rq_flags & RQF_USE_SCHED)) {
@@ -678,9 +706,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	}
 
 	cfqq = cfq_get_queue(cfqmd, rq);
-	/* The block layer would merge across queues if it were asked to. */
-	if (cfqq_has_front_neighbour(cfqq, rq) &&
-	    blk_mq_sched_try_insert_merge(q, rq, free))
+	if (cfqq_insert_merge(cfqq, rq, free))
 		return;
 
 	cfqq->ref++;
@@ -770,13 +796,14 @@ static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
-	struct cfq_io_cq *cic = cfq_lookup_cic(q);
 	struct request *free = NULL;
+	struct cfq_io_cq *cic;
 	bool merged;
 
 	if (!READ_ONCE(cfqmd->nr_queued))
 		return false;
 
+	cic = cfq_lookup_cic(q);
 	spin_lock_irq(&cfqmd->lock);
 	cfqmd->merge_cic = cic;
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
@@ -812,8 +839,13 @@ static void cfq_request_merged(struct request_queue *q, struct request *rq,
 static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 				struct request *next)
 {
-	struct cfq_queue *cfqq = rq_cfqq(next);
+	struct cfq_queue *cfqq = rq_cfqq(rq);
 
+	if (cfqq)
+		cfqq->last_request_end = max(cfqq->last_request_end,
+					     rq_end_sector(rq));
+
+	cfqq = rq_cfqq(next);
 	if (!cfqq || RB_EMPTY_NODE(&next->rb_node))
 		return;
 	if (cfqq == rq_cfqq(rq) && next->fifo_time < rq->fifo_time) {
@@ -908,10 +940,9 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	if (cfqq->nr_in_driver)
 		return true;
 	if (cfqq->idle_until_ns > now_ns) {
-		if (!hrtimer_is_queued(&dd->idle_timer))
-			hrtimer_start(&dd->idle_timer,
-				      ns_to_ktime(cfqq->idle_until_ns),
-				      HRTIMER_MODE_ABS);
+		hrtimer_start(&dd->idle_timer,
+			      ns_to_ktime(cfqq->idle_until_ns),
+			      HRTIMER_MODE_ABS);
 		return true;
 	}
 expire:
@@ -960,7 +991,7 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
 
 	if (cfqq->nr_queued > 1 &&
-	    cfqq->since_fifo_check++ % max(tun->quantum, 1U) == 0) {
+	    cfqq->since_fifo_check++ % tun->quantum == 0) {
 		struct request *oldest = rq_entry_fifo(cfqq->fifo.next);
 
 		if (now_ns > oldest->fifo_time)
@@ -1050,20 +1081,47 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 }
 
 /*
+ * @cfqq, the first on its tree, is seeky.  If its next request is not waited
+ * for, will the device be lost to others for longer than that would take?
+ */
+static bool cfqq_last_before_others(struct cfq_queue *cfqq)
+{
+	struct cfq_entity *next = cfq_st_next(&cfqq->entity);
+
+	/* To another class or group, or to a sequential queue for a slice. */
+	return cfqq->cfqd->trees[cfqq->class].nr == 1 ||
+	       (next && cfqq_wants_slice(entity_to_cfqq(next)));
+}
+
+/*
  * @cfqq has nothing queued and nothing in the device: for how long should its
  * next request be waited for, in ns?
  */
-static u64 cfqq_idle_window_ns(const struct cfq_queue *cfqq, u64 now_ns)
+static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 {
 	const struct cfq_data *cfqd = cfqq->cfqd;
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	enum cfq_class class;
 
-	if (!dd->one_head || !cfqq->sync || !cfqq->owned || cfq_must_empty(dd))
+	if (!dd->one_head || !cfqq->sync || !cfqq->owned ||
+	    !cfq_group_has_turn(cfqd) || cfq_must_empty(dd))
 		return 0;
-	if (cfqq_wants_slice(cfqq) &&
-	    !(cfqq_is_active(cfqq) && cfq_active_slice_over(cfqd, now_ns)))
+	/* What is to be served before it must not wait for it. */
+	for (class = 0; class < cfqq->class; class++)
+		if (cfqd->trees[class].nr)
+			return 0;
+	if (cfqq_is_active(cfqq)) {
+		if (cfqq_wants_slice(cfqq) &&
+		    !cfq_active_slice_over(cfqd, now_ns))
+			return dd->tun.slice_idle_ns;
+	} else if (cfqd->active_cfqq) {
+		return 0;
+	}
+	if (cfq_st_first(cfqq->entity.st) != &cfqq->entity)
+		return 0;
+	if (cfqq_wants_slice(cfqq) && !cfqq_is_active(cfqq))
 		return dd->tun.slice_idle_ns;
-	if (cfqd->trees[cfqq->class].nr == 1 &&
+	if (cfqq_last_before_others(cfqq) &&
 	    cfqq_think_time_within(cfqq, dd->tun.group_idle_ns))
 		return dd->tun.group_idle_ns;
 	return 0;
@@ -1073,11 +1131,9 @@ static u64 cfqq_idle_window_ns(const struct cfq_queue *cfqq, u64 now_ns)
 static void cfqq_ran_dry(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
-	u64 window_ns = 0;
+	u64 window_ns = cfqq_idle_window_ns(cfqq, now_ns);
 
 	cfqq->last_end_ns = now_ns;
-	if (!cfqd->active_cfqq || cfqq_is_active(cfqq))
-		window_ns = cfqq_idle_window_ns(cfqq, now_ns);
 	if (window_ns) {
 		if (!cfqd->active_cfqq)
 			cfq_activate(cfqd, cfqq);
@@ -1296,6 +1352,7 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 
 	cfq_groups_init(cfqmd);
 	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true);
+	cfqmd->oom_cfqq.owned = false;
 	return cfqmd;
 }
 
@@ -1464,23 +1521,50 @@ void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
 }
 
 #ifdef CONFIG_BLK_DEBUG_FS
+static struct elevator_type iosched_cfq;
+
+/*
+ * The files outlive the scheduler by a moment when another one is selected.
+ * Return: the scheduler, which stays until the elevator lock is released, or
+ * NULL, without the lock, if it is gone.
+ */
+static struct cfq_meta_data *cfq_show_begin(struct request_queue *q)
+{
+	mutex_lock(&q->elevator_lock);
+	if (q->elevator && q->elevator->type == &iosched_cfq)
+		return q->elevator->elevator_data;
+	mutex_unlock(&q->elevator_lock);
+	return NULL;
+}
+
+static void cfq_show_end(struct request_queue *q)
+{
+	mutex_unlock(&q->elevator_lock);
+}
+
 static int cfq_trees_show(void *data, struct seq_file *m)
 {
 	struct request_queue *q = data;
-	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	struct cfq_meta_data *cfqmd = cfq_show_begin(q);
 
+	if (!cfqmd)
+		return 0;
 	spin_lock_irq(&cfqmd->lock);
 	cfq_groups_show(cfqmd, m);
 	spin_unlock_irq(&cfqmd->lock);
+	cfq_show_end(q);
 	return 0;
 }
 
 static int cfq_device_show(void *data, struct seq_file *m)
 {
 	struct request_queue *q = data;
-	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
-	const struct cfq_driver_data *dd = &cfqmd->dd;
+	struct cfq_meta_data *cfqmd = cfq_show_begin(q);
+	const struct cfq_driver_data *dd;
 
+	if (!cfqmd)
+		return 0;
+	dd = &cfqmd->dd;
 	spin_lock_irq(&cfqmd->lock);
 	seq_printf(m,
 		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nidle_timer %d\nwithheld %d\n",
@@ -1489,6 +1573,7 @@ static int cfq_device_show(void *data, struct seq_file *m)
 		   div_u64(dd->mean_cost_ns, NSEC_PER_USEC),
 		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld);
 	spin_unlock_irq(&cfqmd->lock);
+	cfq_show_end(q);
 	return 0;
 }
 

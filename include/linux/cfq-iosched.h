@@ -67,7 +67,7 @@ struct cfq_entity {
 	unsigned int		weight;
 };
 
-/* The settings in /sys/block/DEV/queue/iosched/, read locklessly. */
+/* The settings in /sys/block/DEV/queue/iosched/. */
 struct cfq_tunables {
 	unsigned int	quantum;		/* requests */
 	u64		fifo_expire_ns[2];	/* [0] async, [1] sync */
@@ -108,9 +108,9 @@ struct cfq_driver_data {
 /**
  * struct cfq_queue - the requests of a task (sync) or of a priority (async)
  *
- * All fields are protected by cfqmd->lock.  References are held by the
- * cfq_io_cq or the async table that hands the queue out (one), and by every
- * request from insertion until it is freed.
+ * All fields are protected by cfqmd->lock.  References are held by each
+ * cfq_io_cq and the async table that hand the queue out, and by every request
+ * from insertion until it is freed.
  */
 struct cfq_queue {
 	struct cfq_entity	entity;		/* on cfqd->trees[class] */
@@ -129,7 +129,7 @@ struct cfq_queue {
 	enum cfq_class		class;
 	unsigned short		ioprio;		/* as last seen in a request */
 	bool			sync;
-	bool			owned;		/* a task still uses it */
+	bool			owned;		/* more requests may come */
 	bool			on_pos_tree;
 
 	u64			cost_ns;	/* moving average, a request */
@@ -410,6 +410,7 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd);
 void cfq_groups_exit(struct cfq_meta_data *cfqmd);
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 bool cfq_group_is_current(const struct cfq_data *cfqd);
+bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
 void cfq_group_became_busy(struct cfq_data *cfqd);
 void cfq_group_went_idle(struct cfq_data *cfqd);
@@ -437,6 +438,11 @@ cfq_group_get_current(struct cfq_meta_data *cfqmd)
 }
 
 static inline bool cfq_group_is_current(const struct cfq_data *cfqd)
+{
+	return true;
+}
+
+static inline bool cfq_group_has_turn(const struct cfq_data *cfqd)
 {
 	return true;
 }

@@ -266,16 +266,21 @@ run_groups() {
 	stop_loads
 }
 
-# stop_loads [errors]: no request may have failed, unless told that some do
+# stop_loads [errors]: none may have ended before, or had an error unless told so
 stop_loads() {
-	local file
+	local pid file
 
 	[ -n "$LOADS" ] || return 0
 	# shellcheck disable=SC2086 # a list of numbers
-	{ kill $LOADS; wait $LOADS; } 2>/dev/null
+	kill $LOADS 2>/dev/null
+	for pid in $LOADS; do
+		# fio ends with 128 when it is told to
+		wait "$pid" 2>/dev/null
+		[ $? -ge 128 ] || [ "$1" = errors ] || fail "fio has ended before its time"
+	done
 	LOADS=
 	for file in "$TMP"/fio.*; do
-		if [ "$1" != errors ] && [ "$(grep -o 'err= *[0-9]*' "$file" | sort -u)" != "err= 0" ]; then
+		if [ "$1" != errors ] && grep -qE 'error|err= *[1-9]' "$file"; then
 			fail "fio: $(grep -m 1 -E 'error|err= *[1-9]' "$file")"
 		fi
 		rm "$file"

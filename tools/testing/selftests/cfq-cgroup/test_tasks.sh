@@ -62,8 +62,8 @@ idle_resumes() {
 	before=$(ios)
 	start_load g be/4 seq 1 10000
 	sleep 5
-	# shellcheck disable=SC2086 # a list of numbers
-	kill ${LOADS##* }
+	kill "${LOADS##* }"
+	LOADS=${LOADS% *}
 	sleep 1
 	measure 5
 	expect "requests in 5 s: before $before, after $(ios)" "$(ios) >= 0.95 * $before"
