@@ -176,6 +176,25 @@ static inline unsigned int cfq_weight_to_group_prio(unsigned int weight)
 }
 
 /*
+ * Up to which descriptor may a group look for a free one, out of @total, if it
+ * holds @held and its part is @share?  An eighth is left to those below their
+ * part, so that they find one at once.  Above its part a group may go on where
+ * the others leave descriptors unused, but the further above it is the fewer
+ * it may choose from.
+ */
+static inline unsigned int cfq_depth_limit(unsigned int total,
+					   unsigned int share,
+					   unsigned int held)
+{
+	const unsigned int lent = total - total / 8;
+
+	share = clamp(share, 1U, lent);
+	if (held < share)
+		return total;
+	return max_t(int, share, (int)(lent + share) - (int)held);
+}
+
+/*
  * Slice of a group among @nr groups on its tree: @base_ns on average, in
  * proportion to its weight.
  */

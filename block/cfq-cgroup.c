@@ -41,7 +41,13 @@
  * 3. Flash: groups are mixed.  There is no head to fight over, so each
  *    request is taken from the group of least virtual time.
  *
- * 4. Lifetimes.  The grid owns one reference on each cfqd, which ends with
+ * 4. Descriptors.  A device has a fixed number of request descriptors
+ *    (nr_requests), and what waits for one cannot be scheduled.  So each busy
+ *    group has its part of them by weight, lent while others do not use it;
+ *    and some are kept for those who hold less than their part, so that a
+ *    group that wakes up gets its first at once.
+ *
+ * 5. Lifetimes.  The grid owns one reference on each cfqd, which ends with
  *    the cgroup or with the scheduler on that device, whichever is first.
  *    Each cfq_queue owns another, so that a cfqd without a cgroup lives, and
  *    is scheduled with the weight it had, until its last request is done and
@@ -127,24 +133,33 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 /**
  * cfq_group_became_busy - a group has a request queued
  * @cfqd: the group on the device; may have been busy before
+ * @now_ns: time
  *
  * Context: cfqmd->lock held.
  */
-void cfq_group_became_busy(struct cfq_data *cfqd)
+void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 {
+	const struct cfq_tunables *tun = &cfqd->cfqmd->dd.tun;
+	u64 credit_ns = 0;
+
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	if (!cfqd->entity.st)
-		cfq_st_add(cfqd->sibling_tree, &cfqd->entity, 0);
+	if (cfqd->entity.st)
+		return;
+	/* Between one request and the next of a task it has not been away. */
+	if (cfqd->idle_since_ns + tun->group_idle_ns > now_ns)
+		credit_ns = 2 * tun->group_slice_ns;
+	cfq_st_add(cfqd->sibling_tree, &cfqd->entity, credit_ns);
 }
 
 /**
  * cfq_group_went_idle - a group has nothing queued, in flight or waited for
  * @cfqd: the group on the device
+ * @now_ns: time
  *
  * Context: cfqmd->lock held.
  */
-void cfq_group_went_idle(struct cfq_data *cfqd)
+void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
@@ -154,6 +169,7 @@ void cfq_group_went_idle(struct cfq_data *cfqd)
 		cfq_st_del(&cfqd->entity);
 	if (cfqmd->active_cfqd == cfqd)
 		cfqmd->active_cfqd = NULL;
+	cfqd->idle_since_ns = now_ns;
 }
 
 /* Is there anything to do for @cfqd, now or as soon as its task goes on? */
@@ -305,11 +321,36 @@ void cfq_group_put(struct cfq_data *cfqd)
 		return;
 	list_del(&cfqd->column_node);
 	if (WARN_ON_ONCE(cfqd->entity.st))
-		cfq_group_went_idle(cfqd);
+		cfq_group_went_idle(cfqd, 0);
 	if (cfqmd->active_cfqd == cfqd)
 		cfqmd->active_cfqd = NULL;
 	if (cfqd != &cfqmd->root)
-		kfree(cfqd);
+		kfree_rcu(cfqd, rcu);
+}
+
+/**
+ * cfq_group_depth - how many descriptors may a group choose from?
+ * @cfqd: the group on the device
+ * @total: descriptors of the device
+ *
+ * Its part of them is that of its weight among the groups that are busy.
+ *
+ * Context: RCU read side; what is read may be about to change.
+ * Return: at least 1, at most @total.
+ */
+unsigned int cfq_group_depth(const struct cfq_data *cfqd, unsigned int total)
+{
+	const struct cfq_entity *entity = &cfqd->entity;
+	unsigned int weight = READ_ONCE(entity->weight);
+	unsigned int total_weight = READ_ONCE(cfqd->sibling_tree->total_weight);
+	unsigned int held = READ_ONCE(cfqd->nr_queued) +
+			    READ_ONCE(cfqd->nr_in_driver);
+
+	if (!READ_ONCE(entity->st))
+		total_weight += weight;
+	return cfq_depth_limit(total, mult_frac(total, weight,
+						max(total_weight, weight)),
+			       held);
 }
 
 static struct cfq_cgroup *cfq_current_cgroup(void)

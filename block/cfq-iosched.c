@@ -368,11 +368,11 @@ static void cfqq_add_busy(struct cfq_queue *cfqq, u64 now_ns)
 	cfqq_update_weight(cfqq);
 	cfq_st_add(&cfqd->trees[cfqq->class], &cfqq->entity, credit_ns);
 	cfqd->nr_sync_busy += cfqq->sync;
-	cfq_group_became_busy(cfqd);
+	cfq_group_became_busy(cfqd, now_ns);
 }
 
 /* Take @cfqq off its tree if there is nothing left for which to keep it. */
-static void cfqq_del_if_idle(struct cfq_queue *cfqq)
+static void cfqq_del_if_idle(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 
@@ -382,7 +382,7 @@ static void cfqq_del_if_idle(struct cfq_queue *cfqq)
 	cfq_st_del(&cfqq->entity);
 	cfqd->nr_sync_busy -= cfqq->sync;
 	if (!cfq_data_busy(cfqd) && !cfqd->active_cfqq)
-		cfq_group_went_idle(cfqd);
+		cfq_group_went_idle(cfqd, now_ns);
 }
 
 /* Charge @cfqq and its group; @spent_ns is what the device really spent. */
@@ -413,7 +413,7 @@ static void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns)
 	}
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
-	cfqq_del_if_idle(cfqq);
+	cfqq_del_if_idle(cfqq, now_ns);
 }
 
 static void cfqq_put(struct cfq_queue *cfqq)
@@ -553,7 +553,7 @@ static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
 	}
 
 	if (cfqq) {
-		cic->cfqq[sync] = NULL;
+		WRITE_ONCE(cic->cfqq[sync], NULL);
 		if (sync)
 			cfqq_disown(cfqq);
 		else
@@ -568,8 +568,63 @@ static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
 	} else {
 		cfqq = cfqd_get_async_cfqq(cfqd, ioprio);
 	}
-	cic->cfqq[sync] = cfqq;
+	WRITE_ONCE(cic->cfqq[sync], cfqq);
 	return cfqq ?: &cfqmd->oom_cfqq;
+}
+
+/*
+ * Request descriptors.
+ */
+
+static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
+{
+	struct io_cq *icq = NULL;
+
+	if (current->io_context)
+		icq = ioc_lookup_icq(q);
+	return icq ? icq_to_cic(icq) : NULL;
+}
+
+static void cfq_set_shallow_depth(struct blk_mq_alloc_data *data,
+				  unsigned int depth)
+{
+	data->shallow_depth = depth;
+}
+
+/*
+ * Called before a descriptor is allocated, which may wait for one.  Without a
+ * limit, a crowd of tasks of one group would take them all, and the requests
+ * of the others could not even be seen, let alone be scheduled.
+ */
+static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
+{
+	const unsigned int total = data->q->nr_requests;
+	const bool sync = op_is_sync(opf);
+	unsigned int depth = total;
+	struct cfq_io_cq *cic;
+	struct cfq_queue *cfqq;
+	struct cfq_data *cfqd;
+
+	/* The queue may be freed, and used again, but stays a queue. */
+	rcu_read_lock();
+	cic = cfq_lookup_cic(data->q);
+	cfqq = cic ? READ_ONCE(cic->cfqq[sync]) : NULL;
+	cfqd = cfqq ? READ_ONCE(cfqq->cfqd) : NULL;
+	if (cfqd)
+		depth = cfq_group_depth(cfqd, total);
+	rcu_read_unlock();
+
+	if (!sync)
+		depth = min(depth, data->q->async_depth);
+	if (depth < total)
+		cfq_set_shallow_depth(data, depth);
+}
+
+/* The number of descriptors of the queue was set. */
+static void cfq_depth_updated(struct request_queue *q)
+{
+	/* A limit can be as low as that. */
+	blk_mq_set_min_shallow_depth(q, 1);
 }
 
 /*
@@ -745,15 +800,6 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
  * request of another, which may be of another group or class.
  */
 
-static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
-{
-	struct io_cq *icq = NULL;
-
-	if (current->io_context)
-		icq = ioc_lookup_icq(q);
-	return icq ? icq_to_cic(icq) : NULL;
-}
-
 static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 			    struct bio *bio)
 {
@@ -853,7 +899,7 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 		rq->fifo_time = next->fifo_time;
 	}
 	cfqq_unlink_rq(cfqq, next);
-	cfqq_del_if_idle(cfqq);
+	cfqq_del_if_idle(cfqq, ktime_get_ns());
 }
 
 /*
@@ -1141,7 +1187,7 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, u64 now_ns)
 	} else if (cfqq_is_active(cfqq)) {
 		cfq_expire_active(cfqd, now_ns);
 	} else {
-		cfqq_del_if_idle(cfqq);
+		cfqq_del_if_idle(cfqq, now_ns);
 	}
 }
 
@@ -1370,6 +1416,9 @@ static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
 	/* Writeback throttling would second-guess the shares. */
 	blk_queue_flag_set(QUEUE_FLAG_DISABLE_WBT_DEF, q);
 	wbt_disable_default(q->disk);
+	/* Some descriptors are always left to those who wait for an answer. */
+	q->async_depth = max(q->nr_requests * 3 / 4, 1UL);
+	cfq_depth_updated(q);
 	return 0;
 }
 
@@ -1586,6 +1635,8 @@ static const struct blk_mq_debugfs_attr cfq_queue_debugfs_attrs[] = {
 
 static struct elevator_type iosched_cfq = {
 	.ops = {
+		.limit_depth		= cfq_limit_depth,
+		.depth_updated		= cfq_depth_updated,
 		.prepare_request	= cfq_prepare_request,
 		.insert_requests	= cfq_insert_requests,
 		.has_work		= cfq_has_work,
@@ -1619,7 +1670,7 @@ static int __init cfq_init(void)
 {
 	int ret;
 
-	cfq_pool = KMEM_CACHE(cfq_queue, 0);
+	cfq_pool = KMEM_CACHE(cfq_queue, SLAB_TYPESAFE_BY_RCU);
 	if (!cfq_pool)
 		return -ENOMEM;
 

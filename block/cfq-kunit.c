@@ -84,6 +84,23 @@ static void cfq_test_group_slice(struct kunit *test)
 			NSEC_PER_MSEC, 92ULL);
 }
 
+static void cfq_test_depth_limit(struct kunit *test)
+{
+	/* 64 descriptors, of which 56 are lent; a part of 40. */
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 0), 64U);
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 39), 64U);
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 40), 56U);
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 50), 46U);
+	/* Never less than its part. */
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 100), 40U);
+	/* Alone, it leaves the reserve. */
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 64, 55), 64U);
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 64, 56), 56U);
+	/* The smallest part of the smallest number is one. */
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(1, 0, 0), 1U);
+	KUNIT_EXPECT_EQ(test, cfq_depth_limit(1, 0, 5), 1U);
+}
+
 static void cfq_test_ioprio(struct kunit *test)
 {
 	const unsigned short rt = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, 2);
@@ -363,6 +380,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_latency_slice),
 	KUNIT_CASE(cfq_test_group_prio),
 	KUNIT_CASE(cfq_test_group_slice),
+	KUNIT_CASE(cfq_test_depth_limit),
 	KUNIT_CASE(cfq_test_ioprio),
 	KUNIT_CASE(cfq_test_async_depth),
 	KUNIT_CASE(cfq_test_seek_history),

@@ -172,9 +172,11 @@ struct cfq_data {
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
+	struct rcu_head		rcu;		/* see cfq_group_depth() */
 	u64			slice_ns;
 	u64			slice_used_ns;
 	u64			total_time_ns;	/* charged so far */
+	u64			idle_since_ns;	/* when it went off its tree */
 #endif
 };
 
@@ -412,8 +414,9 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 bool cfq_group_is_current(const struct cfq_data *cfqd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
-void cfq_group_became_busy(struct cfq_data *cfqd);
-void cfq_group_went_idle(struct cfq_data *cfqd);
+unsigned int cfq_group_depth(const struct cfq_data *cfqd, unsigned int total);
+void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd);
@@ -451,11 +454,17 @@ static inline void cfq_group_put(struct cfq_data *cfqd)
 {
 }
 
-static inline void cfq_group_became_busy(struct cfq_data *cfqd)
+static inline unsigned int cfq_group_depth(const struct cfq_data *cfqd,
+					   unsigned int total)
+{
+	return total;
+}
+
+static inline void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 {
 }
 
-static inline void cfq_group_went_idle(struct cfq_data *cfqd)
+static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 {
 }
 

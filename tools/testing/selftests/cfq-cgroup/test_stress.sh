@@ -10,8 +10,8 @@ NR_SWITCHES=${NR_SWITCHES:-500}
 NR_GROUPS=${NR_GROUPS:-500}
 NR_MOVES=${NR_MOVES:-5000}
 DISKS="cfqd0 cfqd1"
-# Fast enough that requests come and go while the processors do
-FAST="rpm=60000 seek_track_us=50 seek_avg_us=100 seek_full_us=200 head_switch_us=20 overhead_us=20"
+# Some hundred requests a second: enough to be always busy, and little for an emulated processor
+DISK_SPEED="rpm=15000 seek_track_us=500 seek_avg_us=1000 seek_full_us=2000"
 OTHERS="none mq-deadline kyber bfq"
 
 # progress WHAT DONE ALL
@@ -19,7 +19,7 @@ progress() {
 	[ $(($2 % ($3 / 5))) != 0 ] || note "$1: $2 of $3"
 }
 
-# keep_verifying DISK FIRST_MB FIO_OPTION...: writes and checks 4 MB again and again until
+# keep_verifying DISK FIRST_MB FIO_OPTION...: writes and checks 2 MB again and again until
 # $TMP/stop exists
 keep_verifying() {
 	local disk=$1 first=$2 round=0
@@ -27,7 +27,7 @@ keep_verifying() {
 	shift 2
 	while [ ! -e "$TMP/stop" ]; do
 		round=$((round + 1))
-		if ! fio --name=verify --filename="/dev/$disk" --offset="${first}m" --size=4m \
+		if ! fio --name=verify --filename="/dev/$disk" --offset="${first}m" --size=2m \
 			--verify=crc32c --verify_fatal=1 --randseed="$round$first" --disk_util=0 \
 			"$@" >"$TMP/verify.$disk.$first" 2>&1; then
 			sed -n '4,9s/^/# /p' "$TMP/verify.$disk.$first"
@@ -38,16 +38,17 @@ keep_verifying() {
 	done
 }
 
-# start_verifying DISK: random and sequential, direct and through the page cache, small and large
+# start_verifying DISK...: random and in sequence, direct and through the page cache, small and large
 start_verifying() {
-	keep_verifying "$1" 0 --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=16 &
-	VERIFIERS="$VERIFIERS $!"
-	keep_verifying "$1" 4 --direct=1 --rw=write --bs=4k --ioengine=libaio --iodepth=32 &
-	VERIFIERS="$VERIFIERS $!"
-	keep_verifying "$1" 8 --direct=0 --rw=randwrite --bs=4k --fsync=64 --invalidate=1 &
-	VERIFIERS="$VERIFIERS $!"
-	keep_verifying "$1" 12 --direct=1 --rw=randrw --bsrange=4k-64k --ioengine=psync &
-	VERIFIERS="$VERIFIERS $!"
+	VERIFIERS=
+	for disk; do
+		keep_verifying "$disk" 0 --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=16 &
+		VERIFIERS="$VERIFIERS $!"
+		keep_verifying "$disk" 4 --direct=0 --rw=randwrite --bs=4k --fsync=64 --invalidate=1 &
+		VERIFIERS="$VERIFIERS $!"
+		keep_verifying "$disk" 8 --direct=1 --rw=write --bsrange=4k-64k --ioengine=libaio --iodepth=4 &
+		VERIFIERS="$VERIFIERS $!"
+	done
 }
 
 stop_verifying() {
@@ -123,19 +124,17 @@ move_tasks() {
 }
 
 churn() {
-	local disk pids
+	local pids
 
 	title "$NR_SWITCHES switches, $NR_GROUPS groups, $NR_MOVES task moves, all at once: no wrong byte"
 	# shellcheck disable=SC2086 # a list of parameters
-	load_disk nr_devices=2 $FAST
+	load_disk nr_devices=2 $DISK_SPEED
 	select_sched cfq cfqd1
 	for group in 0 4 7; do
 		make_group "g$group" "$group"
 	done
-	VERIFIERS=
-	for disk in $DISKS; do
-		start_verifying "$disk"
-	done
+	# shellcheck disable=SC2086 # a list of names
+	start_verifying $DISKS
 	switch_schedulers &
 	pids=$!
 	churn_groups &
@@ -156,11 +155,10 @@ faults() {
 
 	title "errors, timeouts, requeues, unplugged disks: nothing hangs, no wrong byte"
 	# shellcheck disable=SC2086 # a list of parameters
-	load_disk nr_devices=2 timeout_ms=1000 $FAST
+	load_disk nr_devices=2 timeout_ms=1000 $DISK_SPEED
 	select_sched cfq cfqd1
 	make_group g0 0
 	make_group g7 7
-	VERIFIERS=
 	start_verifying cfqd0
 	for nr in 1 2 3 4 5 6; do
 		# Requeued by the timeout, and right in the end
