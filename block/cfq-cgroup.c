@@ -36,7 +36,8 @@
  *
  *    What C still has in the disk at the end of its slice puts it ahead of the
  *    others, so it will be passed over now and then.  A slice is cut short
- *    when the group has nothing more to send and is not worth waiting for.
+ *    when the group has nothing more to send and is not worth waiting for, and
+ *    when a group that is behind comes back from a real absence.
  *
  * 3. Flash: groups are mixed.  There is no head to fight over, so each
  *    request is taken from the group of least virtual time.
@@ -140,6 +141,7 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_tunables *tun = &cfqd->cfqmd->dd.tun;
+	struct cfq_data *active;
 	u64 credit_ns = 0;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -150,6 +152,12 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 	if (cfqd->idle_since_ns + tun->group_idle_ns > now_ns)
 		credit_ns = 2 * tun->group_slice_ns;
 	cfq_st_add(cfqd->sibling_tree, &cfqd->entity, credit_ns);
+
+	/* Whoever comes back need not wait for a slice that began without it. */
+	active = cfqd->cfqmd->active_cfqd;
+	if (!credit_ns && active &&
+	    cfq_entity_lead(&active->entity, &cfqd->entity) > 0)
+		active->slice_cut = true;
 }
 
 /**
@@ -180,19 +188,18 @@ static bool cfq_group_needs_device(const struct cfq_data *cfqd, u64 now_ns)
 
 static void cfq_group_start_slice(struct cfq_data *cfqd)
 {
-	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-
-	cfqmd->active_cfqd = cfqd;
+	cfqd->cfqmd->active_cfqd = cfqd;
 	cfqd->slice_used_ns = 0;
-	cfqd->slice_ns = cfq_group_slice_ns(cfqmd->dd.tun.group_slice_ns,
-					    cfqd->sibling_tree->nr,
-					    cfqd->entity.weight,
-					    cfqd->sibling_tree->total_weight);
+	cfqd->slice_cut = false;
 }
 
 static bool cfq_group_slice_over(const struct cfq_data *cfqd)
 {
-	return cfqd->slice_used_ns >= cfqd->slice_ns;
+	const struct cfq_service_tree *st = cfqd->sibling_tree;
+
+	return cfqd->slice_cut || cfqd->slice_used_ns >=
+	       cfq_group_slice_ns(cfqd->cfqmd->dd.tun.group_slice_ns, st->nr,
+				  cfqd->entity.weight, st->total_weight);
 }
 
 /**
@@ -537,6 +544,9 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 	s64 prio;
 	int ret;
 
+	/* What follows a NUL is part of what was written, too. */
+	if (strlen(buf) != nbytes)
+		return -EINVAL;
 	ret = kstrtos64(strstrip(buf), 10, &prio);
 	if (ret)
 		return ret;

@@ -105,8 +105,8 @@ struct cfq_driver_data {
 	struct cfq_tunables	tun;
 };
 
-/**
- * struct cfq_queue - the requests of a task (sync) or of a priority (async)
+/*
+ * struct cfq_queue: the requests of a task (sync) or of a priority (async)
  *
  * All fields are protected by cfqmd->lock.  References are held by each
  * cfq_io_cq and the async table that hand the queue out, and by every request
@@ -145,8 +145,8 @@ struct cfq_queue {
 	sector_t		last_request_end;
 };
 
-/**
- * struct cfq_data - per-task CFQ of one group on one device
+/*
+ * struct cfq_data: per-task CFQ of one group on one device
  *
  * All fields are protected by cfqmd->lock, @row_node in addition by the
  * group layer's own locks.  References are held by the grid (one, until the
@@ -173,8 +173,8 @@ struct cfq_data {
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
 	struct rcu_head		rcu;		/* see cfq_group_depth() */
-	u64			slice_ns;
 	u64			slice_used_ns;
+	bool			slice_cut;	/* over before its time */
 	u64			total_time_ns;	/* charged so far */
 	u64			idle_since_ns;	/* when it went off its tree */
 #endif
