@@ -177,14 +177,19 @@ group_ioprio() {
 	fi
 }
 
-# remove_group NAME: once the last task is really gone
-remove_group() {
+# try_remove_group NAME: its tasks go to the root group first
+try_remove_group() {
 	local pid
 
 	while read -r pid; do
 		echo "$pid" >"$CG/cgroup.procs"
 	done 2>/dev/null <"$CG/$1/cgroup.procs"
-	retry rmdir "$CG/$1" || fail "cannot remove group $1"
+	rmdir "$CG/$1"
+}
+
+# remove_group NAME: once the last task is really gone, and none is forked any more
+remove_group() {
+	retry try_remove_group "$1" || fail "cannot remove group $1"
 }
 
 remove_groups() {

@@ -10,8 +10,6 @@ NR_SWITCHES=${NR_SWITCHES:-500}
 NR_GROUPS=${NR_GROUPS:-500}
 NR_MOVES=${NR_MOVES:-5000}
 DISKS="cfqd0 cfqd1"
-# Some hundred requests a second: enough to be always busy, and little for an emulated processor
-DISK_SPEED="rpm=15000 seek_track_us=500 seek_avg_us=1000 seek_full_us=2000"
 OTHERS="none mq-deadline kyber bfq"
 
 # progress WHAT DONE ALL
@@ -20,14 +18,14 @@ progress() {
 }
 
 # keep_verifying DISK FIRST_MB FIO_OPTION...: writes and checks 2 MB again and again until
-# $TMP/stop exists
+# $TMP/stop exists. Nice to those who disturb it, where the processors are slower than the disks.
 keep_verifying() {
 	local disk=$1 first=$2 round=0
 
 	shift 2
 	while [ ! -e "$TMP/stop" ]; do
 		round=$((round + 1))
-		if ! fio --name=verify --filename="/dev/$disk" --offset="${first}m" --size=2m \
+		if ! nice fio --name=verify --filename="/dev/$disk" --offset="${first}m" --size=2m \
 			--verify=crc32c --verify_fatal=1 --randseed="$round$first" --disk_util=0 \
 			"$@" >"$TMP/verify.$disk.$first" 2>&1; then
 			sed -n '4,9s/^/# /p' "$TMP/verify.$disk.$first"
@@ -127,8 +125,7 @@ churn() {
 	local pids
 
 	title "$NR_SWITCHES switches, $NR_GROUPS groups, $NR_MOVES task moves, all at once: no wrong byte"
-	# shellcheck disable=SC2086 # a list of parameters
-	load_disk nr_devices=2 $DISK_SPEED
+	load_disk nr_devices=2
 	select_sched cfq cfqd1
 	for group in 0 4 7; do
 		make_group "g$group" "$group"
@@ -154,8 +151,7 @@ faults() {
 	local nr disk=/sys/kernel/debug/cfq_disk/cfqd1
 
 	title "errors, timeouts, requeues, unplugged disks: nothing hangs, no wrong byte"
-	# shellcheck disable=SC2086 # a list of parameters
-	load_disk nr_devices=2 timeout_ms=1000 $DISK_SPEED
+	load_disk nr_devices=2 timeout_ms=1000
 	select_sched cfq cfqd1
 	make_group g0 0
 	make_group g7 7
