@@ -578,7 +578,7 @@ cfqc_css_alloc(struct cgroup_subsys_state *parent)
 	if (!parent)
 		return &cfq_root_cgroup.css;
 
-	cfqc = kzalloc(sizeof(*cfqc), GFP_KERNEL);
+	cfqc = kzalloc_obj(*cfqc);
 	if (!cfqc)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&cfqc->row);

@@ -1037,7 +1037,7 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
 
 	if (cfqq->nr_queued > 1 &&
-	    cfqq->since_fifo_check++ % tun->quantum == 0) {
+	    cfqq->since_fifo_check++ % (u32)tun->quantum == 0) {
 		struct request *oldest = rq_entry_fifo(cfqq->fifo.next);
 
 		if (now_ns > oldest->fifo_time)
@@ -1451,49 +1451,87 @@ static int cfq_parse(const char *page, u64 min, u64 max, u64 *value)
 	return *value < min || *value > max ? -ERANGE : 0;
 }
 
-#define CFQ_TUNABLE(name, member, unit, min, max)			\
+/* A value in sysfs is that of a member of struct cfq_tunables in a unit. */
+struct cfq_tunable {
+	size_t	offset;		/* of a u64 */
+	u64	unit;
+	u64	min;
+	u64	max;
+};
+
+static u64 *cfq_tunable_value(struct cfq_meta_data *cfqmd,
+			      const struct cfq_tunable *tunable)
+{
+	return (void *)&cfqmd->dd.tun + tunable->offset;
+}
+
+static ssize_t cfq_tunable_show(struct elevator_queue *e, char *page,
+				const struct cfq_tunable *tunable)
+{
+	const u64 *value = cfq_tunable_value(e->elevator_data, tunable);
+
+	return sysfs_emit(page, "%llu\n", div64_u64(*value, tunable->unit));
+}
+
+static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
+				 size_t count,
+				 const struct cfq_tunable *tunable)
+{
+	struct cfq_meta_data *cfqmd = e->elevator_data;
+	u64 value;
+	int ret = cfq_parse(page, tunable->min, tunable->max, &value);
+
+	if (ret)
+		return ret;
+	spin_lock_irq(&cfqmd->lock);
+	*cfq_tunable_value(cfqmd, tunable) = value * tunable->unit;
+	spin_unlock_irq(&cfqmd->lock);
+	return count;
+}
+
+#define CFQ_TUNABLE(name, member, _unit, _min, _max)			\
+static const struct cfq_tunable cfq_##name = {				\
+	.offset = offsetof(struct cfq_tunables, member),		\
+	.unit = _unit,							\
+	.min = _min,							\
+	.max = _max,							\
+};									\
+									\
 static ssize_t cfq_##name##_show(struct elevator_queue *e, char *page)	\
 {									\
-	const struct cfq_meta_data *cfqmd = e->elevator_data;		\
-									\
-	return sysfs_emit(page, "%llu\n",				\
-			  div_u64((u64)cfqmd->dd.tun.member, unit));	\
+	return cfq_tunable_show(e, page, &cfq_##name);			\
 }									\
 									\
 static ssize_t cfq_##name##_store(struct elevator_queue *e,		\
 				  const char *page, size_t count)	\
 {									\
-	struct cfq_meta_data *cfqmd = e->elevator_data;			\
-	u64 value;							\
-	int ret = cfq_parse(page, min, max, &value);			\
-									\
-	if (ret)							\
-		return ret;						\
-	spin_lock_irq(&cfqmd->lock);					\
-	cfqmd->dd.tun.member = value * (unit);				\
-	spin_unlock_irq(&cfqmd->lock);					\
-	return count;							\
+	return cfq_tunable_store(e, page, count, &cfq_##name);		\
 }
 
-/* A time, in ms and with a _us twin. */
-#define CFQ_TUNABLE_TIME(name, member, min)				\
-	CFQ_TUNABLE(name, member, NSEC_PER_MSEC, min, 100 * MSEC_PER_SEC) \
-	CFQ_TUNABLE(name##_us, member, NSEC_PER_USEC, min, 100 * USEC_PER_SEC)
+/* The longest time, in the units of a tunable and of its twin. */
+#define CFQ_MAX_MS	(100 * MSEC_PER_SEC)
+#define CFQ_MAX_US	(100 * USEC_PER_SEC)
 
 CFQ_TUNABLE(quantum, quantum, 1, 1, 100000)
 CFQ_TUNABLE(fifo_expire_sync, fifo_expire_ns[1], NSEC_PER_MSEC, 1, INT_MAX)
 CFQ_TUNABLE(fifo_expire_async, fifo_expire_ns[0], NSEC_PER_MSEC, 1, INT_MAX)
 CFQ_TUNABLE(back_seek_max, back_seek_max_kb, 1, 0, INT_MAX)
 CFQ_TUNABLE(back_seek_penalty, back_seek_penalty, 1, 1, INT_MAX)
-CFQ_TUNABLE_TIME(slice_sync, slice_ns[1], 1)
-CFQ_TUNABLE_TIME(slice_async, slice_ns[0], 1)
+CFQ_TUNABLE(slice_sync, slice_ns[1], NSEC_PER_MSEC, 1, CFQ_MAX_MS)
+CFQ_TUNABLE(slice_sync_us, slice_ns[1], NSEC_PER_USEC, 1, CFQ_MAX_US)
+CFQ_TUNABLE(slice_async, slice_ns[0], NSEC_PER_MSEC, 1, CFQ_MAX_MS)
+CFQ_TUNABLE(slice_async_us, slice_ns[0], NSEC_PER_USEC, 1, CFQ_MAX_US)
 CFQ_TUNABLE(slice_async_rq, slice_async_rq, 1, 1, 100000)
-CFQ_TUNABLE_TIME(slice_idle, slice_idle_ns, 0)
-CFQ_TUNABLE_TIME(group_idle, group_idle_ns, 0)
-CFQ_TUNABLE_TIME(target_latency, target_latency_ns, 1)
+CFQ_TUNABLE(slice_idle, slice_idle_ns, NSEC_PER_MSEC, 0, CFQ_MAX_MS)
+CFQ_TUNABLE(slice_idle_us, slice_idle_ns, NSEC_PER_USEC, 0, CFQ_MAX_US)
+CFQ_TUNABLE(group_idle, group_idle_ns, NSEC_PER_MSEC, 0, CFQ_MAX_MS)
+CFQ_TUNABLE(group_idle_us, group_idle_ns, NSEC_PER_USEC, 0, CFQ_MAX_US)
+CFQ_TUNABLE(target_latency, target_latency_ns, NSEC_PER_MSEC, 1, CFQ_MAX_MS)
+CFQ_TUNABLE(target_latency_us, target_latency_ns, NSEC_PER_USEC, 1, CFQ_MAX_US)
 CFQ_TUNABLE(low_latency, low_latency, 1, 0, 1)
 #ifdef CONFIG_CFQ_CGROUP
-CFQ_TUNABLE_TIME(group_slice, group_slice_ns, 1)
+CFQ_TUNABLE(group_slice, group_slice_ns, NSEC_PER_MSEC, 1, CFQ_MAX_MS)
+CFQ_TUNABLE(group_slice_us, group_slice_ns, NSEC_PER_USEC, 1, CFQ_MAX_US)
 #endif
 
 #define CFQ_ATTR(name) \
@@ -1573,57 +1611,45 @@ void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
 static struct elevator_type iosched_cfq;
 
 /*
- * The files outlive the scheduler by a moment when another one is selected.
- * Return: the scheduler, which stays until the elevator lock is released, or
- * NULL, without the lock, if it is gone.
+ * The files outlive the scheduler by a moment when another one is selected, but
+ * not while the elevator lock is held.
  */
-static struct cfq_meta_data *cfq_show_begin(struct request_queue *q)
+static int cfq_show(struct request_queue *q, struct seq_file *m,
+		    void (*show)(struct cfq_meta_data *, struct seq_file *))
 {
 	mutex_lock(&q->elevator_lock);
-	if (q->elevator && q->elevator->type == &iosched_cfq)
-		return q->elevator->elevator_data;
-	mutex_unlock(&q->elevator_lock);
-	return NULL;
-}
+	if (q->elevator && q->elevator->type == &iosched_cfq) {
+		struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
-static void cfq_show_end(struct request_queue *q)
-{
+		spin_lock_irq(&cfqmd->lock);
+		show(cfqmd, m);
+		spin_unlock_irq(&cfqmd->lock);
+	}
 	mutex_unlock(&q->elevator_lock);
+	return 0;
 }
 
 static int cfq_trees_show(void *data, struct seq_file *m)
 {
-	struct request_queue *q = data;
-	struct cfq_meta_data *cfqmd = cfq_show_begin(q);
-
-	if (!cfqmd)
-		return 0;
-	spin_lock_irq(&cfqmd->lock);
-	cfq_groups_show(cfqmd, m);
-	spin_unlock_irq(&cfqmd->lock);
-	cfq_show_end(q);
-	return 0;
+	return cfq_show(data, m, cfq_groups_show);
 }
 
-static int cfq_device_show(void *data, struct seq_file *m)
+static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
+				 struct seq_file *m)
 {
-	struct request_queue *q = data;
-	struct cfq_meta_data *cfqmd = cfq_show_begin(q);
-	const struct cfq_driver_data *dd;
+	const struct cfq_driver_data *dd = &cfqmd->dd;
 
-	if (!cfqmd)
-		return 0;
-	dd = &cfqmd->dd;
-	spin_lock_irq(&cfqmd->lock);
 	seq_printf(m,
 		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nidle_timer %d\nwithheld %d\n",
 		   dd->one_head, cfqmd->nr_queued, dd->nr_in_driver,
 		   (u64)dd->last_position,
 		   div_u64(dd->mean_cost_ns, NSEC_PER_USEC),
 		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld);
-	spin_unlock_irq(&cfqmd->lock);
-	cfq_show_end(q);
-	return 0;
+}
+
+static int cfq_device_show(void *data, struct seq_file *m)
+{
+	return cfq_show(data, m, cfq_driver_data_show);
 }
 
 static const struct blk_mq_debugfs_attr cfq_queue_debugfs_attrs[] = {

@@ -69,17 +69,17 @@ struct cfq_entity {
 
 /* The settings in /sys/block/DEV/queue/iosched/. */
 struct cfq_tunables {
-	unsigned int	quantum;		/* requests */
-	u64		fifo_expire_ns[2];	/* [0] async, [1] sync */
-	unsigned int	back_seek_max_kb;
-	unsigned int	back_seek_penalty;	/* times */
-	u64		slice_ns[2];		/* [0] async, [1] sync */
-	unsigned int	slice_async_rq;		/* requests */
-	u64		slice_idle_ns;
-	u64		group_idle_ns;
-	u64		target_latency_ns;
-	u64		group_slice_ns;
-	bool		low_latency;
+	u64	quantum;		/* requests */
+	u64	fifo_expire_ns[2];	/* [0] async, [1] sync */
+	u64	back_seek_max_kb;
+	u64	back_seek_penalty;	/* times */
+	u64	slice_ns[2];		/* [0] async, [1] sync */
+	u64	slice_async_rq;		/* requests */
+	u64	slice_idle_ns;
+	u64	group_idle_ns;
+	u64	target_latency_ns;
+	u64	group_slice_ns;
+	u64	low_latency;		/* 0 or 1 */
 };
 
 /* What exists once per device because the hardware does. */
@@ -197,7 +197,7 @@ struct cfq_data {
  * @column: all cfq_data of this device
  */
 struct cfq_meta_data {
-	spinlock_t		lock;
+	spinlock_t		lock;	/* of everything here, see above */
 	struct cfq_driver_data	dd;
 	struct list_head	dispatch;
 	unsigned int		nr_queued;

@@ -145,9 +145,13 @@ unload_disk() {
 
 # select_sched SCHEDULER [DISK]
 select_sched() {
-	local file=/sys/block/${2:-$DISK}/queue/scheduler
+	local file=/sys/block/${2:-$DISK}/queue/scheduler selected
 
-	echo "$1" >"$file" && grep -qF "[$1]" "$file" && return
+	if echo "$1" >"$file" && read -r selected <"$file"; then
+		case $selected in
+		*"[$1]"*) return ;;
+		esac
+	fi
 	fail "cannot select $1 on ${2:-$DISK}"
 	return 1
 }
@@ -157,7 +161,7 @@ select_sched() {
 # Version 1, mounted where the published manual mounts it
 mount_groups() {
 	[ -n "$CONTROLLER" ] || return 0
-	grep -q " $CG cgroup " /proc/mounts && return
+	[ ! -e "$CG/cgroup.procs" ] || return 0
 	mkdir -p "$CG" && mount -t cgroup -o "$CONTROLLER" "$CONTROLLER" "$CG"
 }
 

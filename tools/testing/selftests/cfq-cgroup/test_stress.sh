@@ -23,11 +23,11 @@ keep_verifying() {
 	local disk=$1 first=$2 round=0
 
 	shift 2
+	set -- --name=verify --filename="/dev/$disk" --offset="${first}m" --size=2m \
+		--verify=crc32c --verify_fatal=1 --disk_util=0 --nice=10 "$@"
 	while [ ! -e "$TMP/stop" ]; do
 		round=$((round + 1))
-		if ! nice fio --name=verify --filename="/dev/$disk" --offset="${first}m" --size=2m \
-			--verify=crc32c --verify_fatal=1 --randseed="$round$first" --disk_util=0 \
-			"$@" >"$TMP/verify.$disk.$first" 2>&1; then
+		if ! fio "$@" --randseed="$round$first" >"$TMP/verify.$disk.$first" 2>&1; then
 			sed -n '4,9s/^/# /p' "$TMP/verify.$disk.$first"
 			echo "$disk at $first MB, round $round" >>"$TMP/wrong"
 			return
@@ -36,15 +36,19 @@ keep_verifying() {
 	done
 }
 
-# start_verifying DISK...: random and in sequence, direct and through the page cache, small and large
+# start_verifying DISK...: random and in sequence, direct and through the page cache, small and
+# large
 start_verifying() {
 	VERIFIERS=
 	for disk; do
-		keep_verifying "$disk" 0 --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=16 &
+		keep_verifying "$disk" 0 --direct=1 --rw=randwrite --bs=4k \
+			--ioengine=libaio --iodepth=16 &
 		VERIFIERS="$VERIFIERS $!"
-		keep_verifying "$disk" 4 --direct=0 --rw=randwrite --bs=4k --fsync=64 --invalidate=1 &
+		keep_verifying "$disk" 4 --direct=0 --rw=randwrite --bs=4k \
+			--fsync=64 --invalidate=1 &
 		VERIFIERS="$VERIFIERS $!"
-		keep_verifying "$disk" 8 --direct=1 --rw=write --bsrange=4k-64k --ioengine=libaio --iodepth=4 &
+		keep_verifying "$disk" 8 --direct=1 --rw=write --bsrange=4k-64k \
+			--ioengine=libaio --iodepth=4 &
 		VERIFIERS="$VERIFIERS $!"
 	done
 }
@@ -84,38 +88,45 @@ switch_schedulers() {
 	done
 }
 
-# Groups live for a moment, with a reader and a writer, which are moved out while they run
+# load_tasks: the numbers of the tasks that start_load started
+load_tasks() {
+	cat /proc/[0-9]*/stat 2>/dev/null |
+		awk -v loads=" $LOADS " 'index(loads, " " $4 " ") { print $1 }'
+}
+
+# Groups live for a moment: until their readers and writers have gone to the next one, leaving
+# requests behind
 churn_groups() {
-	local nr=0 disk
+	local nr=0 pid
 
 	while [ "$nr" -lt "$NR_GROUPS" ]; do
 		nr=$((nr + 1))
-		disk=/dev/cfqd$((nr % 2))
 		make_group "churn$nr" $((nr % 8))
-		(run_as "churn$nr" "be/$((nr % 8))" "$DD" if="$disk" of=/dev/null bs=4k count=8 \
-			skip=$((nr * 64)) iflag=direct) &
-		(run_as "churn$nr" - "$DD" if=/dev/zero of="$disk" bs=4k count=2 \
-			seek=$((8192 + nr)) oflag=direct) &
+		for pid in "$@"; do
+			echo "$pid" >"$CG/churn$nr/cgroup.procs" || fail "cannot move $pid"
+		done
 		[ "$nr" = 1 ] || remove_group "churn$((nr - 1))"
 		progress groups "$nr" "$NR_GROUPS"
-	done 2>/dev/null
+	done
 	remove_group "churn$nr"
-	wait
-	[ -z "$FAILED" ] || echo "groups" >>"$TMP/wrong"
+	[ -z "$FAILED" ] || echo groups >>"$TMP/wrong"
 }
 
 # Tasks with requests queued and in flight go from group to group
 move_tasks() {
-	local nr=0 pid group
+	local nr=0 round pids pid group
 
-	while [ "$nr" -lt "$NR_MOVES" ]; do
-		for pid in $(pidof fio) $(pidof dd); do
+	while [ ! -e "$TMP/wrong" ]; do
+		pids=$(pidof fio)
+		for round in 1 2 3 4; do
 			for group in g0 g4 g7 .; do
-				if echo "$pid" >"$CG/$group/cgroup.procs"; then
+				for pid in $pids; do
+					# It may have ended
+					echo "$pid" >"$CG/$group/cgroup.procs" || continue
 					nr=$((nr + 1))
 					progress moves "$nr" "$NR_MOVES"
-				fi
-				[ "$nr" -lt "$NR_MOVES" ] || return 0
+					[ "$nr" -lt "$NR_MOVES" ] || return 0
+				done
 			done
 		done 2>/dev/null
 	done
@@ -124,7 +135,7 @@ move_tasks() {
 churn() {
 	local pids
 
-	title "$NR_SWITCHES switches, $NR_GROUPS groups, $NR_MOVES task moves, all at once: no wrong byte"
+	title "$NR_SWITCHES switches, $NR_GROUPS groups, $NR_MOVES moves at once: no wrong byte"
 	load_disk nr_devices=2
 	select_sched cfq cfqd1
 	for group in 0 4 7; do
@@ -132,13 +143,18 @@ churn() {
 	done
 	# shellcheck disable=SC2086 # a list of names
 	start_verifying $DISKS
+	start_load - - mix 2 1000 --nice=10
+	start_load - - mix 2 2000 --nice=10 --filename=/dev/cfqd1
+	sleep 1
 	switch_schedulers &
 	pids=$!
-	churn_groups &
+	# shellcheck disable=SC2046 # a list of numbers
+	churn_groups $(load_tasks) &
 	pids="$pids $!"
 	move_tasks &
 	# shellcheck disable=SC2086 # a list of numbers
 	wait $pids $!
+	stop_loads
 	stop_verifying
 }
 
