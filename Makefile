@@ -33,6 +33,13 @@ demo: FLAVOUR = fast
 demo: kernel
 	@demo/demo --kernel '$(KERNEL)'
 
+#: make bench     cfq against its peers, as tables and plots; all of it takes an hour. ONLY=scenario,... and
+#:                SCHED=scheduler,... run a part; bench/bench --list shows what there is
+.PHONY: bench
+bench: FLAVOUR = fast
+bench: kernel
+	@bench/bench --kernel '$(KERNEL)' --only '$(ONLY)' --sched '$(SCHED)'
+
 #: make clean     removes all that was built, but for the downloaded kernel sources
 .PHONY: clean
 clean:

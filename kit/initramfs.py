@@ -224,8 +224,20 @@ def base_stamp():
     return hashlib.sha256(facts.encode()).hexdigest()
 
 
-def build(output, build_directory, selftest, modules, command):
-    """Writes the initramfs for one run of the VM."""
+def add_programs(archive, name, tree, where):
+    """A directory, and the programs that its C files are."""
+    archive.add_tree(name, tree)
+    for helper in tree.glob("*.c"):
+        program = where / helper.stem
+        if not program.exists() or program.stat().st_mtime < helper.stat().st_mtime:
+            mine = f"{program}.{os.getpid()}"
+            run("gcc", "-O2", "-Wall", "-static", "-s", "-o", mine, str(helper))
+            os.replace(mine, program)
+        archive.add_file(f"{name}/{helper.stem}", program)
+
+
+def build(output, build_directory, trees, modules, command):
+    """Writes the initramfs for one run of the VM; trees are directories by their names in it."""
     where = Path(build_directory) / "guest"
     where.mkdir(parents=True, exist_ok=True)
     with open(where / "lock", "w") as lock:
@@ -237,23 +249,9 @@ def build(output, build_directory, selftest, modules, command):
 
     archive = Archive()
     archive.directories.update({"selftest", "selftest/modules"})
-    if Path(selftest).is_dir():
-        archive.add_tree("selftest", selftest)
-    for helper in Path(selftest).glob("*.c"):
-        program = where / helper.stem
-        if not program.exists() or program.stat().st_mtime < helper.stat().st_mtime:
-            run(
-                "gcc",
-                "-O2",
-                "-Wall",
-                "-static",
-                "-s",
-                "-o",
-                f"{program}.{os.getpid()}",
-                str(helper),
-            )
-            os.replace(f"{program}.{os.getpid()}", program)
-        archive.add_file(f"selftest/{helper.stem}", program)
+    for name, tree in trees.items():
+        if Path(tree).is_dir():
+            add_programs(archive, name, Path(tree), where)
     for module in sorted(modules, key=os.path.basename):
         archive.add_file(f"selftest/modules/{os.path.basename(module)}", module)
     script = f"#!/bin/sh\nexec {shlex.join(command)}\n"

@@ -7,6 +7,7 @@
 #   DISK_PARAMS  parameters of the disk module, added to those of a test
 #   CASES   the cases to run (all)
 #   SAMPLE  directory for the disk's counters over time, a file for each case, and for results.csv
+#   EXTRA   a file of more shell functions, to run the same loads in other surroundings
 
 SCHED=${SCHED:-cfq}
 DISK=cfqd0
@@ -375,3 +376,6 @@ sample_stop() {
 }
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"
+
+# shellcheck source=/dev/null
+[ -z "$EXTRA" ] || . "$EXTRA"

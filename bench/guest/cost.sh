@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What a request costs the processor: groups with one synchronous random reader each, on a device that only answers.
+#
+#	cost.sh direct|buffered MS GROUPS [PARAMETER...]	parameters of null_blk
+
+EXTRA=/guest/peers.sh
+# shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
+. ./test_common.sh
+
+way=$1
+ms=$2
+groups=$3
+shift 3
+DISK_PARAMS=$*
+load_device null
+# Enough for as many groups as the block layer allows
+[ "$groups" -le 2 ] || set_nr_requests 2048
+mkdir -p "$CG"
+/guest/crowd "$way" "$DEV" "$ms" "$groups" "${CONTROLLER:+$CG}" >>"$OUT/facts" ||
+	fail "the readers failed"
+finish

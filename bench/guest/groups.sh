@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Groups that load a device side by side: what each had of it, and how long its requests took.
+#
+#	groups.sh DEVICE RAMP SECONDS PRIORITY:PROCESSES:LOAD[:DEPTH]...
+#
+# LOAD is one of start_load's. RAMP seconds pass before anything is counted.
+
+EXTRA=/guest/peers.sh
+# shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
+. ./test_common.sh
+
+# start_group NR FIRST_MB PRIORITY PROCESSES LOAD [DEPTH]
+start_group() {
+	local nr=$1 first=$2 prio=$3 processes=$4 load=$5 depth=$6
+
+	make_group "g$nr" "$prio"
+	set -- --ramp_time="$RAMP" --group_reporting --output="$OUT/fio.$nr.json" \
+		--output-format=json+ --percentile_list=50:99:99.9
+	[ -z "$depth" ] || set -- "$@" --ioengine=libaio --iodepth="$depth"
+	start_load "g$nr" "$(task_prio "$prio")" "$load" "$processes" "$first" "$@"
+}
+
+device=$1
+RAMP=$2
+seconds=$3
+shift 3
+load_device "$device"
+nr=0
+first=0
+stretches=
+for group; do
+	nr=$((nr + 1))
+	IFS=:
+	# shellcheck disable=SC2086 # to be split
+	set -- $group
+	unset IFS
+	start_group "$nr" "$first" "$@"
+	stretches="$stretches $first $((250 * $2))"
+	first=$((first + 250 * $2))
+done
+# shellcheck disable=SC2086 # a list of numbers
+watch_mb $stretches
+sleep "$RAMP"
+measure "$seconds"
+cp "$TMP/ranges" "$OUT/ranges"
+stop_loads ""
+finish

@@ -1,0 +1,162 @@
+"""Figures of one run, from what the guest left: {name: value}. Shares are in percent, latencies in ms."""
+
+import csv
+import json
+
+from scenarios import WEIGHTS
+
+
+def ranges(out):
+    """What the device counted for each group's stretch: device time in ns, requests, KB."""
+    rows = [list(map(int, line.split())) for line in open(out / "ranges")]
+    return [(row[2], row[3] + row[4], (row[5] + row[6]) / 2) for row in rows]
+
+
+def percent(values):
+    total = sum(values) or 1
+    return [100 * value / total for value in values]
+
+
+def fio(out, number):
+    """fio's report on a group; both directions, if it has both."""
+    # Errors of fio may come before it.
+    text = (out / f"fio.{number}.json").read_text()
+    (job,) = json.loads(text[text.index("{") :])["jobs"]
+    return [job[way] for way in ("read", "write") if job[way]["total_ios"]]
+
+
+def latencies(directions):
+    """(ms, how many) in order."""
+    bins = {}
+    for direction in directions:
+        for ns, number in direction["clat_ns"].get("bins", {}).items():
+            bins[int(ns)] = bins.get(int(ns), 0) + number
+    return [(ns / 1e6, bins[ns]) for ns in sorted(bins)]
+
+
+def percentile(points, part):
+    total, seen = sum(number for _, number in points), 0
+    for value, number in points:
+        seen += number
+        if seen >= part / 100 * total:
+            return value
+    return None
+
+
+def latency(out, number, prefix=""):
+    directions = fio(out, number)
+    points = latencies(directions)
+    if not points:
+        return {}
+    total = sum(d["clat_ns"]["N"] for d in directions)
+    mean = sum(d["clat_ns"]["mean"] * d["clat_ns"]["N"] for d in directions) / total
+    return {
+        f"{prefix}mean_ms": mean / 1e6,
+        f"{prefix}p50_ms": percentile(points, 50),
+        f"{prefix}p99_ms": percentile(points, 99),
+        f"{prefix}p99.9_ms": percentile(points, 99.9),
+        f"{prefix}max_ms": max(d["clat_ns"]["max"] for d in directions) / 1e6,
+    }
+
+
+def target_shares(scenario):
+    return percent([WEIGHTS[group.priority] for group in scenario.groups])
+
+
+def shares(scenario, out):
+    counted = ranges(out)
+    time = percent([row[0] for row in counted])
+    ios = percent([row[1] for row in counted])
+    figures = {f"share{nr}": share for nr, share in enumerate(time, 1)}
+    figures |= {f"io_share{nr}": share for nr, share in enumerate(ios, 1)}
+    targets = target_shares(scenario)
+    figures["error_pp"] = max(abs(s - t) for s, t in zip(time, targets))
+    figures["ios"] = sum(row[1] for row in counted)
+    iops = figures["ios"] / scenario.seconds
+    for nr, (group, target) in enumerate(zip(scenario.groups, targets), 1):
+        figures |= latency(out, nr, f"group{nr}_")
+        longest = figures.get(f"group{nr}_max_ms")
+        if longest is not None and group.depth == 1 and iops:
+            turn = group.processes / (target / 100 * iops)
+            figures[f"turns{nr}"] = longest / 1e3 / turn
+    return figures
+
+
+def quiet(scenario, out):
+    counted = ranges(out)
+    return latency(out, 1) | {
+        "quiet_kb": counted[0][2],
+        "flood_kb": counted[1][2],
+        "share1": percent([row[0] for row in counted])[0],
+    }
+
+
+def stream(scenario, out):
+    counted = ranges(out)
+    time = percent([row[0] for row in counted])
+    figures = {f"kb{nr}": row[2] for nr, row in enumerate(counted, 1)}
+    figures |= {f"share{nr}": share for nr, share in enumerate(time, 1)}
+    targets = target_shares(scenario)
+    figures["error_pp"] = max(abs(s - t) for s, t in zip(time, targets))
+    return figures | latency(out, 1)
+
+
+def examples(scenario, out):
+    with open(out / "results.csv") as lines:
+        rows = {row[0]: list(map(float, row[1:])) for row in csv.reader(lines)}
+    figures = {}
+    for case, (first, second, share) in rows.items():
+        figures[f"{case}_1_s"] = first
+        figures[f"{case}_2_s"] = second
+        figures[f"{case}_share2"] = share
+    return figures
+
+
+def completions(out, number):
+    """Seconds since the group's start of each of its completions."""
+    (log,) = out.glob(f"burst.{number}_bw*.log")
+    return sorted(int(line.split(",")[0]) / 1e3 for line in open(log))
+
+
+CAUGHT_UP = 0.9  # of what is due
+
+
+def burst(scenario, out):
+    """The newcomer's first completion, and when it has caught up with its part of all since it came."""
+    counted = ranges(out)
+    seconds = 10
+    times = [time for time in completions(out, 2) if time <= seconds]
+    due = sum(row[1] for row in counted) / seconds / 2
+    figures = {"newcomer_share": percent([row[0] for row in counted])[1]}
+    figures["ios"] = sum(row[1] for row in counted)
+    if times:
+        figures["first_s"] = times[0]
+    fair = [t for nr, t in enumerate(times, 1) if nr >= CAUGHT_UP * due * t]
+    if fair:
+        figures["fair_s"] = fair[0]
+    return figures
+
+
+def facts(out):
+    return dict(line.split(maxsplit=1) for line in open(out / "facts"))
+
+
+def cost(scenario, out):
+    fact = {name: int(value) for name, value in facts(out).items()}
+    busy = fact["duration_ns"] - fact["idle_ns"]
+    return {
+        "ns_per_request": busy / fact["requests"],
+        "requests_per_s": fact["requests"] / fact["duration_ns"] * 1e9,
+        "busy_percent": 100 * busy / fact["duration_ns"],
+    }
+
+
+def memory(scenario, out):
+    fact = facts(out)
+    return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
+
+
+KINDS = {
+    function.__name__: function
+    for function in (shares, quiet, stream, examples, burst, cost, memory)
+}

@@ -1,0 +1,355 @@
+"""What is run: schedulers, scenarios, and what each is measured by.
+
+The scenarios are data; "kind" names the functions that read the figures (measure.py) and print them (tables.py).
+"""
+
+from dataclasses import dataclass, field
+
+WEIGHTS = {priority: 8 - priority for priority in range(8)}
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    name: str
+    environment: dict
+    flavour: str = "fast"
+    groups: bool = True
+
+
+SCHEDULERS = [
+    Scheduler("cfq", {"SCHED": "cfq"}),
+    Scheduler("cfq one layer", {"SCHED": "cfq"}, "onelayer", groups=False),
+    Scheduler("cfq one layer, ionice", {"SCHED": "cfq", "IONICE": "1"}, "onelayer"),
+    Scheduler("bfq", {"SCHED": "bfq"}),
+    Scheduler(
+        "bfq tuned", {"SCHED": "bfq", "TUNE": "low_latency=0", "NR_REQUESTS": "256"}
+    ),
+    Scheduler("io.cost", {"SCHED": "none", "PEER": "iocost"}),
+    Scheduler("mq-deadline", {"SCHED": "mq-deadline"}, groups=False),
+    Scheduler("kyber", {"SCHED": "kyber"}, groups=False),
+    Scheduler("none", {"SCHED": "none"}, groups=False),
+]
+
+# The flash device's own figures, for io.cost: pages of 4 KB, 4 channels, 80 us to read one and 400 us to write one.
+FLASH_COST = {
+    "MODEL_OF_COST": "rbps=204800000 rseqiops=50000 rrandiops=50000"
+    " wbps=40960000 wseqiops=10000 wrandiops=10000"
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    priority: int
+    processes: int
+    load: str
+    depth: int = 1
+
+    def __str__(self):
+        depth = f":{self.depth}" if self.depth > 1 else ""
+        return f"{self.priority}:{self.processes}:{self.load}{depth}"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    section: str  # of TARGETS.md, or "published"
+    kind: str
+    title: str
+    command: str
+    seconds: float = 0  # measured, virtual
+    groups: tuple = ()
+    environment: dict = field(default_factory=dict)
+    targets: dict = field(default_factory=dict)  # text by scheduler
+    goal: str = ""
+    memory: int = 1024  # of the VM, MB
+
+
+def side_by_side(name, section, kind, title, device, ramp, seconds, groups, **more):
+    command = f"groups.sh {device} {ramp:g} {seconds:g} " + " ".join(map(str, groups))
+    return Scenario(name, section, kind, title, command, seconds, tuple(groups), **more)
+
+
+def three(processes, loads, depth=1):
+    return [
+        Group(priority, processes, load, depth)
+        for priority, load in zip((0, 4, 7), loads)
+    ]
+
+
+def shares(name, what, loads, deadline, **targets):
+    """A load of section 1."""
+    return side_by_side(
+        name,
+        "1",
+        "shares",
+        f"disk, {what}, 25 processes a group, 60 s",
+        "disk",
+        2,
+        60,
+        three(25, loads),
+        targets={name.replace("_", " "): text for name, text in targets.items()}
+        | {"mq-deadline": deadline},
+        goal="error <= 0.5 pp, >= 105 % of mq-deadline",
+    )
+
+
+def crowd(number):
+    return Scenario(
+        f"cost{number}",
+        "7",
+        "cost",
+        f"{number} groups, one synchronous random reader each, on a device of 25000 requests/s",
+        # 8 requests in 320 us: the groups wait for the device and not for the processor.
+        f"cost.sh buffered 4000 {number} irqmode=2 completion_nsec=320000 hw_queue_depth=8",
+        4,
+        goal="grows no faster than the logarithm",
+        memory=3072,
+    )
+
+
+FLOOD = Group(7, 2, "read", 32)
+
+SCENARIOS = [
+    shares(
+        "reads",
+        "4 KB random reads",
+        ["read"] * 3,
+        "27.8 / 44.0 / 28.2, 34 pp, 12120",
+        none="33.6 / 33.8 / 32.6, 28 pp, 11370",
+        bfq="19.6 / 1.8 / 78.5, 71 pp, 8923",
+        bfq_tuned="61.0 / 30.5 / 8.4, 0.6 pp, 9091",
+        **{"io.cost": "46.6 / 34.1 / 19.3, 13 pp, 9928"},
+    ),
+    shares(
+        "writes",
+        "4 KB random writes",
+        ["write"] * 3,
+        "12122",
+        bfq="6.9 / 85.7 / 7.4, 55 pp, 9072",
+        bfq_tuned="60.4 / 30.9 / 8.7, 1.1 pp, 8998",
+        **{"io.cost": "44.4 / 34.3 / 21.3, 17 pp, 9811"},
+    ),
+    shares(
+        "mixed",
+        "half 4 KB random reads, half writes",
+        ["mix"] * 3,
+        "11838",
+        bfq="17.8 / 61.6 / 20.6, 44 pp, 9441",
+        bfq_tuned="60.1 / 31.1 / 8.8, 1.4 pp, 9026",
+        **{"io.cost": "44.9 / 35.7 / 19.4, 17 pp, 9928"},
+    ),
+    shares(
+        "rrw",
+        "read, read, write",
+        ["read", "read", "write"],
+        "12049",
+        bfq="23.1 / 19.2 / 57.7, 50 pp, 10492",
+        bfq_tuned="58.5 / 29.8 / 11.8, 4.1 pp, 8254",
+        **{"io.cost": "46.3 / 34.5 / 19.2, 15 pp, 10006"},
+    ),
+    shares(
+        "rwr",
+        "read, write, read",
+        ["read", "write", "read"],
+        "12061",
+        bfq="12.0 / 81.9 / 6.1, 51 pp, 9738",
+        bfq_tuned="60.4 / 31.0 / 8.6, 1.1 pp, 9019",
+        **{"io.cost": "43.9 / 34.5 / 21.6, 18 pp, 9719"},
+    ),
+    shares(
+        "wrr",
+        "write, read, read",
+        ["write", "read", "read"],
+        "12168",
+        bfq="56.2 / 35.5 / 8.4, 5 pp, 9084",
+        bfq_tuned="61.3 / 29.9 / 8.8, 1.1 pp, 7993",
+    ),
+    *(
+        side_by_side(
+            f"many{number}",
+            "2",
+            "shares",
+            f"disk, 4 KB random reads, {number} processes a group, 60 s",
+            "disk",
+            2,
+            60,
+            three(number, ["read"] * 3),
+            targets=targets,
+            goal="error <= 1 pp, >= mq-deadline's total, nobody waits for more than 2 fair turns",
+            memory=2560,
+        )
+        for number, targets in {
+            100: {
+                "bfq tuned": "62.7 / 31.9 / 5.4, 9094",
+                "io.cost": "42.7 / 36.0 / 21.2, 5757",
+            },
+            200: {
+                "bfq tuned": "57.5 / 31.3 / 11.2, 8968",
+                "io.cost": "38.3 / 35.3 / 26.4, 4930",
+            },
+        }.items()
+    ),
+    side_by_side(
+        "flash",
+        "3",
+        "shares",
+        "flash, 4 KB random reads, 4 jobs a group, 16 deep, 2 s",
+        "flash",
+        0.5,
+        2,
+        three(4, ["read"] * 3, 16),
+        environment=FLASH_COST,
+        targets={
+            "none": "33.5 / 33.2 / 33.2, 99808",
+            "mq-deadline": "33.3 / 33.5 / 33.3, 99891",
+            "bfq tuned": "60.8 / 29.9 / 9.3, 80740",
+            "io.cost": "54.3 / 36.4 / 9.3, 98857",
+        },
+        goal="error <= 0.5 pp, >= 99 % of none",
+    ),
+    side_by_side(
+        "quiet_disk",
+        "4",
+        "quiet",
+        "disk, a quiet reader of weight 8 against a flood of weight 1, 20 s",
+        "disk",
+        2,
+        20,
+        [Group(0, 1, "read"), FLOOD],
+        targets={
+            "none": "422 / 451 ms, 192 / 21528 KB",
+            "mq-deadline": "848 / 986 ms, 96 / 22556 KB",
+            "io.cost": "422 / 447 ms, 192 / 21232 KB",
+            "bfq": "7.6 / 25 / 659 ms, 10548 / 3464 KB",
+            "bfq tuned": "7.3 / 30 / 173 ms, 11004 / 3100 KB",
+        },
+        goal="<= 7 / 20 / 60 ms, >= 11000 / 3500 KB",
+    ),
+    side_by_side(
+        "quiet_flash",
+        "4",
+        "quiet",
+        "flash, a quiet reader of weight 8 against a flood of weight 1, 2 s",
+        "flash",
+        0.5,
+        2,
+        [Group(0, 1, "read"), FLOOD],
+        environment=FLASH_COST,
+        targets={
+            "none": "0.888 / 1.335 ms, 8984 / 577476 KB",
+            "bfq": "0.112 / 0.154 / 2.3 ms, 70008 / 274344 KB",
+            "io.cost": "0.107 / 0.378 / 1.1 ms, 73204 / 105076 KB",
+        },
+        goal="<= 0.110 / 0.200 / 0.5 ms, >= 70000 / 430000 KB",
+    ),
+    side_by_side(
+        "stream",
+        "5",
+        "stream",
+        "disk, one 128 KB sequential reader alone, 20 s",
+        "disk",
+        2,
+        20,
+        [Group(0, 1, "seq")],
+    ),
+    side_by_side(
+        "stream_flood",
+        "5",
+        "stream",
+        "disk, a sequential reader of weight 8 against the flood of weight 1, 20 s",
+        "disk",
+        2,
+        20,
+        [Group(0, 1, "seq"), FLOOD],
+        targets={
+            "bfq tuned": "1119488 / 3048 KB, tail 167 ms",
+            "bfq": "617472 / 8516 KB",
+            "none": "6016 / 21220 KB",
+        },
+        goal="reader >= 8/9 of its rate alone, flood 1/9 of the time, tail <= 60 ms",
+    ),
+    *(
+        side_by_side(
+            name,
+            "5",
+            "stream",
+            f"disk, two sequential readers in groups of weight {weights}, 20 s",
+            "disk",
+            2,
+            20,
+            [Group(priority, 1, "seq") for priority in priorities],
+            goal="error <= 1 pp, together >= 95 % of one alone",
+        )
+        for name, weights, priorities in (
+            ("streams_equal", "4 : 4", (4, 4)),
+            ("streams_8_1", "8 : 1", (0, 7)),
+        )
+    ),
+    Scenario(
+        "examples",
+        "5",
+        "examples",
+        "disk, the published examples: two dd of 1 GiB, seconds of each",
+        "examples.sh",
+        goal="27.8 28.9 | 18.8 28.1 | 28.2 28.9 | 27.4 17.4 (88.9 %)",
+    ),
+    Scenario(
+        "burst",
+        "6",
+        "burst",
+        "disk, 500 deep random reads, 10 s later another group of equal weight with the same",
+        "burst.sh be",
+        targets={
+            "none": "3.3 s",
+            "io.cost": "3.1 s",
+            "mq-deadline": "2.0 s",
+            "bfq tuned": "2.4 s",
+            "bfq": "1.1 s",
+        },
+        goal="first <= 0.1 s, fair <= 0.3 s",
+    ),
+    Scenario(
+        "burst_rt",
+        "6",
+        "burst",
+        "the same, the newcomer in the real time class",
+        "burst.sh rt",
+        goal="served at once",
+    ),
+    Scenario(
+        "cost",
+        "7",
+        "cost",
+        "null_blk, no latency, two groups, one synchronous random reader each",
+        "cost.sh buffered 1000 2 hw_queue_depth=128",
+        1,
+        targets={
+            "none": "0 (6158 with fio's own)",
+            "mq-deadline": "1587",
+            "kyber": "1920",
+            "bfq": "4911",
+            "io.cost": "6907",
+        },
+        goal="<= 1587 more than none, and <= mq-deadline",
+        memory=2560,
+    ),
+    Scenario(
+        "cost_direct",
+        "7",
+        "cost",
+        "the same with direct I/O, which a kernel thread sends to the device",
+        "cost.sh direct 1000 2 hw_queue_depth=128",
+        1,
+        goal="<= mq-deadline",
+    ),
+    *map(crowd, (10, 100, 1000, 10000)),
+    Scenario(
+        "memory",
+        "7",
+        "memory",
+        "memory for an idle group on a device",
+        "memory.sh 4000",
+        goal="stated; 0 without I/O",
+        memory=2560,
+    ),
+]

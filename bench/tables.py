@@ -1,0 +1,140 @@
+"""Text tables: a block for each scenario, a line for each scheduler, published figures beside ours."""
+
+from scenarios import SCENARIOS, SCHEDULERS
+
+DASH = "-"
+
+
+def joined(names, form):
+    """A column of several figures; a dash for those that are not there."""
+
+    def show(figures):
+        known = [figures.get(name) for name in names if name in figures]
+        return " / ".join(format(value, form) for value in known) or DASH
+
+    return show
+
+
+def relative(name, scheduler, scenario=None):
+    """A figure in percent of another scheduler's."""
+
+    def show(figures, results, this):
+        own = figures.get(name)
+        other = results.get(scenario or this.name, {}).get(scheduler, {}).get(name)
+        return format(100 * own / other, ".0f") + " %" if own and other else DASH
+
+    show.relative = True
+    return show
+
+
+def added(figures, results, this):
+    none = results[this.name].get("none", {}).get("ns_per_request")
+    own = figures.get("ns_per_request")
+    return DASH if None in (own, none) else f"{own - none:.0f}"
+
+
+added.relative = True
+
+
+def of_the_stream(figures, results, this):
+    """All groups together, or the reader against the flood, in percent of the lone stream."""
+    alone = results.get("stream", {}).get("none", {}).get("kb1")
+    names = ["kb1"] if this.name == "stream_flood" else ["kb1", "kb2"]
+    own = sum(figures.get(name, 0) for name in names)
+    return f"{100 * own / alone:.1f} %" if alone and own else DASH
+
+
+of_the_stream.relative = True
+
+
+def columns_of_shares(scenario):
+    numbers = range(1, len(scenario.groups) + 1)
+    reference = "none" if scenario.section == "3" else "mq-deadline"
+    return [
+        ("shares of time %", joined([f"share{n}" for n in numbers], ".1f")),
+        ("error pp", joined(["error_pp"], ".2f")),
+        ("of I/Os %", joined([f"io_share{n}" for n in numbers], ".1f")),
+        ("I/Os", joined(["ios"], ".0f")),
+        (f"of {reference}", relative("ios", reference)),
+        ("longest wait, turns", joined([f"turns{n}" for n in numbers], ".2f")),
+    ]
+
+
+LATENCY = ["mean_ms", "p50_ms", "p99_ms", "p99.9_ms", "max_ms"]
+COLUMNS = {
+    "quiet": [
+        ("mean/p50/p99/p99.9/max ms", joined(LATENCY, ".4g")),
+        ("quiet / flood KB", joined(["quiet_kb", "flood_kb"], ".0f")),
+        ("quiet's time %", joined(["share1"], ".1f")),
+    ],
+    "stream": [
+        ("KB", joined(["kb1", "kb2"], ".0f")),
+        ("of one alone", of_the_stream),
+        ("shares of time %", joined(["share1", "share2"], ".1f")),
+        ("error pp", joined(["error_pp"], ".2f")),
+        ("mean/p50/p99/p99.9/max ms", joined(LATENCY, ".4g")),
+    ],
+    "examples": [
+        (what, joined([f"{case}_1_s", f"{case}_2_s"], ".1f"))
+        for case, what in (
+            ("equal_tasks", "tasks 3, 3"),
+            ("unequal_tasks", "tasks 0, 7"),
+            ("equal_groups", "equal groups"),
+            ("unequal_groups", "groups 7, 0"),
+        )
+    ]
+    + [("favoured's time %", joined(["unequal_groups_share2"], ".1f"))],
+    "burst": [
+        ("first s", joined(["first_s"], ".2f")),
+        ("fair s", joined(["fair_s"], ".2f")),
+        ("newcomer's time in 10 s %", joined(["newcomer_share"], ".1f")),
+        ("I/Os", joined(["ios"], ".0f")),
+    ],
+    "cost": [
+        ("ns a request", joined(["ns_per_request"], ".0f")),
+        ("more than none", added),
+        ("requests a second", joined(["requests_per_s"], ".0f")),
+        ("processor busy %", joined(["busy_percent"], ".0f")),
+    ],
+    "memory": [
+        ("bytes, no I/O", joined(["unused_bytes"], "d")),
+        ("bytes, after I/O", joined(["used_bytes"], "d")),
+    ],
+}
+
+
+def columns(scenario):
+    return (
+        columns_of_shares(scenario)
+        if scenario.kind == "shares"
+        else COLUMNS[scenario.kind]
+    )
+
+
+def block(scenario, results):
+    """The lines of one scenario's table."""
+    chosen = columns(scenario)
+    rows = [["", *(title for title, _ in chosen), "elsewhere"]]
+    for scheduler in SCHEDULERS:
+        if scheduler.name not in results[scenario.name]:
+            continue
+        figures = results[scenario.name][scheduler.name]
+        cells = [
+            show(figures, results, scenario)
+            if hasattr(show, "relative")
+            else show(figures)
+            for _, show in chosen
+        ]
+        rows.append([scheduler.name, *cells, scenario.targets.get(scheduler.name, "")])
+    rows.append(["goal", *[""] * len(chosen), scenario.goal])
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [f"{scenario.section}. {scenario.name}: {scenario.title}"]
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths))
+        lines.append(("  " + line).rstrip())
+    return lines
+
+
+def text(results):
+    blocks = [block(s, results) for s in SCENARIOS if s.name in results]
+    return "\n\n".join("\n".join(lines) for lines in blocks) + "\n"
