@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=sh
+# shellcheck shell=dash
 # What the bench adds to the selftests' test_common.sh, which reads this file at its end: schedulers that are not
 # under test there, the other devices, and where figures go.
 #
