@@ -26,6 +26,9 @@
 /* What is so near to the head is as good as what was waited for: 4 MiB. */
 #define CFQ_CLOSE_SECTORS	8192
 
+/* Requests in the device for each that it can work on at the same time. */
+#define CFQ_DEPTH_RATIO		2
+
 /* Think times: one sample weighs 256; a queue is believed from this sum on. */
 #define CFQ_TTIME_VALID_SAMPLES	80
 
@@ -136,6 +139,68 @@ static inline u64 cfq_seek_cost(sector_t pos, sector_t head,
 static inline void cfq_average_add(u64 *average, u64 value)
 {
 	*average = (7 * *average + value) >> 3;
+}
+
+/*
+ * How parallel is the device?  By Little's law the requests that are really
+ * being worked on are the rate at which requests go times what each takes when
+ * it waits for no other.
+ */
+
+/* So often is the rate measured. */
+#define CFQ_WORK_WINDOW_NS	(20 * NSEC_PER_MSEC)
+/* Fixed point: a parallelism of one. */
+#define CFQ_PARALLEL_ONE	16U
+
+/* Requests that take about the same: of one direction and order of size. */
+static inline unsigned int cfq_request_kind(bool write, unsigned int bytes)
+{
+	unsigned int order = bytes >> 12 ? ilog2(bytes >> 12) : 0;
+
+	return min(order, CFQ_NR_KINDS / 2 - 1) * 2 + write;
+}
+
+/*
+ * What a request of a kind takes by itself, if one took @ns beside @nr others.
+ * With few beside it, it is that.  With many it may have waited, so it is that
+ * or less; but no less than the device's time for each, by which an unknown
+ * time (0) is guessed.
+ */
+static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int nr,
+				   unsigned int parallel)
+{
+	if (!*service_ns)
+		*service_ns = div_u64(ns, nr + 1);
+	else if (ns < *service_ns)
+		*service_ns = ns;
+	else if (nr * 2 * CFQ_PARALLEL_ONE <=
+		 max(parallel, 2 * CFQ_PARALLEL_ONE))
+		cfq_average_add(service_ns, ns);
+}
+
+/*
+ * The parallelism rises with what was seen in a window, and is forgotten over
+ * half a second: few requests do not mean that the device could not do more.
+ */
+static inline unsigned int cfq_parallel_add(unsigned int parallel, u64 work_ns,
+					    u64 elapsed_ns)
+{
+	unsigned int now = min_t(u64, UINT_MAX / 64,
+				 div64_u64(work_ns * CFQ_PARALLEL_ONE,
+					   elapsed_ns));
+
+	return now > parallel ? now : (31 * parallel + now) / 32;
+}
+
+/*
+ * Requests that keep a device of this parallelism busy.  With r times as many
+ * as there are servants, and a request's servant being chance, each servant
+ * is busy for about r / (1 + r) of the time, and a request waits as long as
+ * r others take.
+ */
+static inline unsigned int cfq_useful_depth(unsigned int parallel)
+{
+	return max(parallel * CFQ_DEPTH_RATIO / CFQ_PARALLEL_ONE, 1U);
 }
 
 /* Think time: moving sums with 8 fractional bits, each sample a 1/8 part. */

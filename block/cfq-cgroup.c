@@ -114,6 +114,9 @@ static struct cfq_data *entity_to_cfqd(struct cfq_entity *entity)
  * Charge and turns.
  */
 
+/* Where groups are mixed, the part of a group_slice that one may be ahead. */
+#define CFQ_MIXED_LEAD_PART	64
+
 /**
  * cfq_group_charge - a group is charged device time
  * @cfqd: the group on the device
@@ -173,8 +176,11 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (cfqd->entity.st)
+	if (cfqd->entity.st) {
+		cfq_st_note_gone(&cfqd->entity, now_ns,
+				 cfqmd->dd.tun.group_idle_ns);
 		cfq_st_del(&cfqd->entity);
+	}
 	if (cfqmd->active_cfqd == cfqd)
 		cfqmd->active_cfqd = NULL;
 	cfqd->idle_since_ns = now_ns;
@@ -214,6 +220,25 @@ bool cfq_group_has_turn(const struct cfq_data *cfqd)
 	return cfqd->cfqmd->active_cfqd == cfqd;
 }
 
+/*
+ * On a device without a head, @cfqd has had so much more than @first that it
+ * may send no more than keeps the device busy.
+ */
+static bool cfq_group_too_far_ahead(const struct cfq_data *cfqd, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
+	struct cfq_service_tree *st = cfqd->sibling_tree;
+	u64 behind = cfq_st_first(st)->vdisktime;
+
+	if (dd->nr_in_driver < cfq_useful_depth(dd->par.parallel))
+		return false;
+	/* Who went just now will be back. */
+	if (st->gone_until_ns > now_ns && (s64)(st->gone_vdisktime - behind) < 0)
+		behind = st->gone_vdisktime;
+	return (s64)(cfqd->entity.vdisktime - behind) >
+	       (s64)dd->tun.group_slice_ns / CFQ_MIXED_LEAD_PART;
+}
+
 /* The group of least virtual time that has a request queued, from @entity. */
 static struct cfq_data *cfq_group_first_queued(struct cfq_entity *entity)
 {
@@ -224,6 +249,15 @@ static struct cfq_data *cfq_group_first_queued(struct cfq_entity *entity)
 			return cfqd;
 	}
 	return NULL;
+}
+
+/* The same where groups are mixed; what is further ahead waits. */
+static struct cfq_data *cfq_group_next_mixed(struct cfq_entity *entity,
+					     u64 now_ns)
+{
+	struct cfq_data *cfqd = cfq_group_first_queued(entity);
+
+	return cfqd && cfq_group_too_far_ahead(cfqd, now_ns) ? NULL : cfqd;
 }
 
 /**
@@ -242,7 +276,8 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (!cfqmd->dd.one_head)
-		return cfq_group_first_queued(cfq_st_first(&cfqmd->sibling_tree));
+		return cfq_group_next_mixed(cfq_st_first(&cfqmd->sibling_tree),
+					    now_ns);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
 		if (!cfq_group_slice_over(cfqd))
@@ -267,17 +302,18 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 /**
  * cfq_group_select_next - the selected group had nothing that may be sent
  * @cfqd: that group
+ * @now_ns: time
  *
  * Context: cfqmd->lock held.
  * Return: the group to try next, NULL if none may be served now.
  */
-struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd)
+struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	if (cfqd->cfqmd->dd.one_head || !cfqd->entity.st)
 		return NULL;
-	return cfq_group_first_queued(cfq_st_next(&cfqd->entity));
+	return cfq_group_next_mixed(cfq_st_next(&cfqd->entity), now_ns);
 }
 
 /*

@@ -1046,6 +1046,44 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 	return cfqq->next_rq;
 }
 
+/* Learn from @rq being sent how parallel the device is. */
+static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
+			   u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+	unsigned int kind = cfq_request_kind(rq_data_dir(rq) == WRITE,
+					     blk_rq_bytes(rq));
+	u64 elapsed_ns = now_ns - par->window_start_ns;
+
+	if (elapsed_ns >= CFQ_WORK_WINDOW_NS) {
+		par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
+						 elapsed_ns);
+		par->work_ns = 0;
+		par->window_start_ns = now_ns;
+	}
+	par->work_ns += par->service_ns[kind];
+
+	if (!par->probe) {
+		par->probe = rq;
+		par->probe_sent_ns = now_ns;
+		par->probe_kind = kind;
+		par->probe_beside = dd->nr_in_driver;
+	}
+}
+
+static void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
+				u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+
+	if (par->probe != rq)
+		return;
+	par->probe = NULL;
+	cfq_service_add(&par->service_ns[par->probe_kind],
+			now_ns - par->probe_sent_ns, par->probe_beside,
+			par->parallel);
+}
+
 static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 			  u64 now_ns)
 {
@@ -1061,6 +1099,8 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	dd->last_position = rq_end_sector(rq);
 	cfqq_unlink_rq(cfqq, rq);
 
+	if (!dd->one_head)
+		cfq_learn_sent(dd, rq, now_ns);
 	cfq_share_clock_advance(dd, now_ns);
 	dd->nr_in_driver++;
 	cfqd->nr_in_driver++;
@@ -1107,7 +1147,7 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		rq = cfq_data_dispatch(cfqd, now_ns);
 		if (rq)
 			break;
-		cfqd = cfq_group_select_next(cfqd);
+		cfqd = cfq_group_select_next(cfqd, now_ns);
 	}
 	if (rq)
 		rq->rq_flags |= RQF_STARTED;
@@ -1201,9 +1241,12 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	u64 spent_ns;
 
 	cfq_share_clock_advance(dd, now_ns);
-	spent_ns = dd->share_clock_ns - rq->fifo_time;
-	if (dd->one_head)
+	if (dd->one_head) {
 		spent_ns = cfq_charge_serial(dd, now_ns);
+	} else {
+		spent_ns = dd->share_clock_ns - rq->fifo_time;
+		cfq_learn_completed(dd, rq, now_ns);
+	}
 
 	dd->nr_in_driver--;
 	cfqd->nr_in_driver--;
@@ -1640,10 +1683,12 @@ static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 
 	seq_printf(m,
-		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nidle_timer %d\nwithheld %d\n",
+		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nparallel %u.%02u\nidle_timer %d\nwithheld %d\n",
 		   dd->one_head, cfqmd->nr_queued, dd->nr_in_driver,
 		   (u64)dd->last_position,
 		   div_u64(dd->mean_cost_ns, NSEC_PER_USEC),
+		   dd->par.parallel / CFQ_PARALLEL_ONE,
+		   dd->par.parallel % CFQ_PARALLEL_ONE * 100 / CFQ_PARALLEL_ONE,
 		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld);
 }
 

@@ -45,12 +45,16 @@ enum cfq_class {
  * @min_vdisktime: never goes back; where an entity that was away comes in
  * @nr: entities on the tree
  * @total_weight: sum of their weights
+ * @gone_vdisktime: of the entity that was most behind of those that just went
+ * @gone_until_ns: when it counts no longer as having just gone
  */
 struct cfq_service_tree {
 	struct rb_root_cached	rb;
 	u64			min_vdisktime;
 	unsigned int		nr;
 	unsigned int		total_weight;
+	u64			gone_vdisktime;
+	u64			gone_until_ns;
 };
 
 /**
@@ -82,6 +86,23 @@ struct cfq_tunables {
 	u64	low_latency;		/* 0 or 1 */
 };
 
+/* Kinds of requests by direction and size, each of which takes about the same. */
+#define CFQ_NR_KINDS	16
+
+/* What was learned of how many requests a device works on at the same time. */
+struct cfq_parallelism {
+	u64		service_ns[CFQ_NR_KINDS]; /* of a request by itself */
+	u64		work_ns;	/* sent in this window: their service_ns */
+	u64		window_start_ns;
+	unsigned int	parallel;	/* CFQ_PARALLEL_ONE is one */
+
+	/* One request at a time is watched. */
+	struct request	*probe;
+	u64		probe_sent_ns;
+	unsigned int	probe_kind;
+	unsigned int	probe_beside;	/* requests in the device before it */
+};
+
 /* What exists once per device because the hardware does. */
 struct cfq_driver_data {
 	struct request_queue	*queue;
@@ -100,6 +121,7 @@ struct cfq_driver_data {
 	u64			share_updated_ns;
 	/* What a request costs on this device, for queues without a past. */
 	u64			mean_cost_ns;
+	struct cfq_parallelism	par;
 
 	struct hrtimer		idle_timer;
 	struct cfq_tunables	tun;
@@ -298,6 +320,19 @@ static inline void cfq_st_del(struct cfq_entity *entity)
 	cfq_st_update_min(st);
 }
 
+/* @entity is about to go, and expected to be back within @window_ns. */
+static inline void cfq_st_note_gone(const struct cfq_entity *entity,
+				    u64 now_ns, u64 window_ns)
+{
+	struct cfq_service_tree *st = entity->st;
+
+	if (st->gone_until_ns > now_ns &&
+	    (s64)(entity->vdisktime - st->gone_vdisktime) > 0)
+		return;
+	st->gone_vdisktime = entity->vdisktime;
+	st->gone_until_ns = now_ns + window_ns;
+}
+
 /**
  * cfq_entity_charge - an entity has used device time
  * @entity: on a tree or not
@@ -419,7 +454,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
-struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd);
+struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 #else
 static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
@@ -479,7 +514,8 @@ static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
 	return &cfqmd->root;
 }
 
-static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd)
+static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
+						     u64 now_ns)
 {
 	return NULL;
 }
