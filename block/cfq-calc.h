@@ -260,14 +260,35 @@ static inline unsigned int cfq_depth_limit(unsigned int total,
 }
 
 /*
- * Slice of a group among @nr groups on its tree: @base_ns on average, in
- * proportion to its weight.
+ * Shares of a device, as fractions of 2^32 - 1.  Shares multiply down the tree
+ * of groups; none is so small that it is nothing.
  */
-static inline u64 cfq_group_slice_ns(u64 base_ns, unsigned int nr,
-				     unsigned int weight,
-				     unsigned int total_weight)
+#define CFQ_SHARE_ALL		U32_MAX
+
+/* The part of @share that belongs to @weight out of @total. */
+static inline u32 cfq_share_of(u32 share, unsigned int weight,
+			       unsigned int total)
 {
-	return mul_u64_u32_div(base_ns * nr, weight, max(total_weight, 1U));
+	return max_t(u64, div_u64((u64)share * weight, total), 1);
+}
+
+/* What @share of @amount is, rounded down. */
+static inline u64 cfq_share_amount(u64 amount, u32 share)
+{
+	return mul_u64_u64_div_u64(amount, share, CFQ_SHARE_ALL);
+}
+
+/* However large a share, nobody shall wait too long for the end of a slice. */
+#define CFQ_GROUP_SLICE_MAX	4	/* times the base slice */
+
+/*
+ * Slice of a group among @nr busy ones: @base_ns on average, in proportion to
+ * its share.
+ */
+static inline u64 cfq_group_slice_ns(u64 base_ns, unsigned int nr, u32 share)
+{
+	return min(cfq_share_amount(base_ns * max(nr, 1U), share),
+		   base_ns * CFQ_GROUP_SLICE_MAX);
 }
 
 #endif /* _BLOCK_CFQ_CALC_H */

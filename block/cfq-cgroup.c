@@ -9,50 +9,71 @@
  * is the business of the per-task layer (block/cfq-iosched.c); this file never
  * looks at a task's queue.
  *
- * 1. Shares.  Weighted fair queueing: the cfqds of a device that have
- *    something to do are on a service tree, sorted by virtual time, which
- *    advances by the device time charged over the weight.  Whoever received
- *    least goes next.  A group that was away comes in at the minimum of the
- *    tree.  How device time is found out stands in block/cfq-iosched.c.
+ * 1. Shares.  Weighted fair queueing: what has something to do is on a service
+ *    tree, sorted by virtual time, which advances by the device time charged
+ *    over the weight.  Whoever received least goes next.  Who was away comes in
+ *    at the minimum of the tree.  How device time is found out stands in
+ *    block/cfq-iosched.c.
+ *
+ *    Groups nest, and so does this.  What competes (cfq_member) is the child
+ *    groups of a group and, as one of them, its own tasks.  For each class
+ *    there is a tree; a class waits for the better ones.  A charge goes to all
+ *    members from the tasks up to the top, and the choice goes down from there.
+ *    With every weight 100 but where it says so:
+ *
+ *        root            of the disk                what competes there
+ *          +- tasks      1/4    = 1/4               weight of the root group
+ *          +- A (200)    2/4    = 1/2
+ *          |   +- tasks  1/2 * 1/4 = 1/8            cfq.leaf_weight of A
+ *          |   +- C (300) 1/2 * 3/4 = 3/8
+ *          |       +- tasks  all of C's
+ *          +- B          1/4
+ *              +- tasks  all of B's
+ *
+ *    What is idle is on no tree, so its part falls to those beside it.  A group
+ *    without I/O in it or below it on a device does not exist there.
  *
  * 2. Disks: groups take turns.  If the requests of several groups are always
  *    in a disk at once, the disk decides whom it serves: it prefers what is
  *    near its head, and the requests of the others pile up inside of it, where
- *    no order of dispatch can reach them.  So one group at a time, the active
- *    one, sends requests, as many as it has, for a slice of time.  That is
+ *    no order of dispatch can reach them.  So the tasks of one group at a time,
+ *    the active one, send requests, as many as they have, for a slice.  That is
  *    fast as well, as a disk with a full queue from one region seeks little.
  *
  *    When the slice is over, the group of least virtual time is next.  What
  *    the old group has in the disk is not waited for: it is charged to the
  *    old group when it completes, and an empty disk would order badly.
  *
- *    Slices are group_slice on average, in proportion to the weight.  With
- *    weights 200, 100 and 25 and a group_slice of 400 ms:
+ *    Slices are group_slice on average, in proportion to the share of the
+ *    device, but none is longer than four times that.  With siblings of weight
+ *    200, 100 and 25 and a group_slice of 400 ms:
  *
- *        group   weight   slice = 400 ms * 3 * weight / 325
- *        A       200      738 ms
- *        B       100      369 ms
- *        C        25       92 ms
+ *        group   weight   share   slice = 400 ms * 3 * share
+ *        A       200      200/325   738 ms
+ *        B       100      100/325   369 ms
+ *        C        25       25/325    92 ms
  *
  *    What C still has in the disk at the end of its slice puts it ahead of the
  *    others, so it will be passed over now and then.  A slice is cut short
  *    when the group has nothing more to send and is not worth waiting for, and
- *    when a group that is behind comes back from a real absence.
+ *    when somebody who is behind, or of a better class, comes back from a real
+ *    absence.
  *
  * 3. Flash: groups are mixed.  There is no head to fight over, so each
  *    request is taken from the group of least virtual time.
  *
  * 4. Descriptors.  A device has a fixed number of request descriptors
  *    (nr_requests), and what waits for one cannot be scheduled.  So each busy
- *    group has its part of them by weight, lent while others do not use it;
+ *    group has its part of them by share, lent while others do not use it;
  *    and some are kept for those who hold less than their part, so that a
  *    group that wakes up gets its first at once.
  *
  * 5. Lifetimes.  The grid owns one reference on each cfqd, which ends with
  *    the cgroup or with the scheduler on that device, whichever is first.
- *    Each cfq_queue owns another, so that a cfqd without a cgroup lives, and
- *    is scheduled with the weight it had, until its last request is done and
- *    the tasks that moved away did I/O elsewhere or ended.
+ *    Each cfq_queue and the cfqd of each child group own another, so that a
+ *    cfqd without a cgroup lives, and is scheduled with the weight it had and
+ *    in the place it had, until its last request is done and the tasks that
+ *    moved away did I/O elsewhere or ended.
  *
  * Locks: cfq_grid_mutex keeps devices and cgroups from going away; whoever
  * holds it may walk a row without another lock, as rows only lose elements
@@ -105,9 +126,82 @@ static struct cfq_cgroup *cfqc_parent(struct cfq_cgroup *cfqc)
 	return css_to_cfqc(cfqc->css.parent);
 }
 
-static struct cfq_data *entity_to_cfqd(struct cfq_entity *entity)
+static struct cfq_member *entity_to_member(struct cfq_entity *entity)
 {
-	return container_of(entity, struct cfq_data, entity);
+	return container_of(entity, struct cfq_member, entity);
+}
+
+/*
+ * Members: the tasks of a group, and child groups.
+ */
+
+/* The member that @member is part of; one without a group above the last. */
+static struct cfq_member *member_above(const struct cfq_member *member)
+{
+	return &member->group->self;
+}
+
+static bool member_is_tasks(const struct cfq_member *member)
+{
+	return member == &member->group->tasks;
+}
+
+/* Whose tasks, or which child group? */
+static struct cfq_data *member_cfqd(struct cfq_member *member)
+{
+	return member_is_tasks(member) ? member->group :
+		container_of(member, struct cfq_data, self);
+}
+
+static struct cfq_service_tree *member_tree(const struct cfq_member *member)
+{
+	return &member->group->members[member->class];
+}
+
+/* Has the member a request queued? */
+static bool member_ready(struct cfq_member *member)
+{
+	return member_is_tasks(member) ? member->group->nr_queued :
+		member_cfqd(member)->nr_ready;
+}
+
+/* Weights that @member competes with, its own included, of no lower class. */
+static unsigned int member_rivals_weight(const struct cfq_member *member)
+{
+	const struct cfq_service_tree *trees = member->group->members;
+	unsigned int weight = READ_ONCE(member->entity.weight);
+	unsigned int total = READ_ONCE(member->entity.st) ? 0 : weight;
+	enum cfq_class class;
+
+	for (class = 0; class <= READ_ONCE(member->class); class++)
+		total += READ_ONCE(trees[class].total_weight);
+	return max(total, weight);
+}
+
+/*
+ * Share of the device for the tasks of @cfqd among what is busy.  Needs either
+ * cfqmd->lock or RCU; under the latter it may be about to change.
+ */
+static u32 cfq_group_share(const struct cfq_data *cfqd)
+{
+	const struct cfq_member *member;
+	u32 share = CFQ_SHARE_ALL;
+
+	for (member = &cfqd->tasks; member->group; member = member_above(member))
+		share = cfq_share_of(share, READ_ONCE(member->entity.weight),
+				     member_rivals_weight(member));
+	return share;
+}
+
+/* Is there anything to do in @cfqd or below? */
+static bool cfqd_has_members(const struct cfq_data *cfqd)
+{
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		if (cfqd->members[class].nr)
+			return true;
+	return false;
 }
 
 /*
@@ -119,7 +213,7 @@ static struct cfq_data *entity_to_cfqd(struct cfq_entity *entity)
 
 /**
  * cfq_group_charge - a group is charged device time
- * @cfqd: the group on the device
+ * @cfqd: the group on the device, for what its tasks did
  * @ns: to be charged; negative to take back what was charged in advance
  * @spent_ns: device time that is now known to have been spent
  *
@@ -127,15 +221,41 @@ static struct cfq_data *entity_to_cfqd(struct cfq_entity *entity)
  */
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 {
+	struct cfq_member *member;
+
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	cfq_entity_charge(&cfqd->entity, ns);
+	for (member = &cfqd->tasks; member->group; member = member_above(member))
+		cfq_entity_charge(&member->entity, ns);
 	cfqd->slice_used_ns += spent_ns;
 	cfqd->total_time_ns += spent_ns;
 }
 
+/*
+ * @member has something to do.  If it goes before the active group where it
+ * competes, it need not wait for the end of a slice that began without it.
+ */
+static void cfq_member_preempt(struct cfq_member *member, bool was_away)
+{
+	struct cfq_data *active = member->group->cfqmd->active_cfqd;
+	struct cfq_member *rival;
+
+	if (!active)
+		return;
+	for (rival = &active->tasks; rival->group; rival = member_above(rival)) {
+		if (rival->group != member->group)
+			continue;
+		if (member->class != rival->class)
+			active->slice_cut |= member->class < rival->class;
+		else if (was_away)
+			active->slice_cut |= cfq_entity_lead(&rival->entity,
+							     &member->entity) > 0;
+		return;
+	}
+}
+
 /**
- * cfq_group_became_busy - a group has a request queued
+ * cfq_group_became_busy - the tasks of a group have a request queued
  * @cfqd: the group on the device; may have been busy before
  * @now_ns: time
  *
@@ -144,27 +264,29 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_tunables *tun = &cfqd->cfqmd->dd.tun;
-	struct cfq_data *active;
+	struct cfq_member *member, *top = NULL;
 	u64 credit_ns = 0;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	if (cfqd->entity.st)
+	for (member = &cfqd->tasks; member->group; member = member_above(member)) {
+		if (member->entity.st)
+			break;
+		/* Between a request and the next it has not been away. */
+		credit_ns = 0;
+		if (member->idle_since_ns + tun->group_idle_ns > now_ns)
+			credit_ns = 2 * tun->group_slice_ns;
+		cfq_st_add(member_tree(member), &member->entity, credit_ns);
+		top = member;
+	}
+	if (!top)
 		return;
-	/* Between one request and the next of a task it has not been away. */
-	if (cfqd->idle_since_ns + tun->group_idle_ns > now_ns)
-		credit_ns = 2 * tun->group_slice_ns;
-	cfq_st_add(cfqd->sibling_tree, &cfqd->entity, credit_ns);
-
-	/* Whoever comes back need not wait for a slice that began without it. */
-	active = cfqd->cfqmd->active_cfqd;
-	if (!credit_ns && active &&
-	    cfq_entity_lead(&active->entity, &cfqd->entity) > 0)
-		active->slice_cut = true;
+	cfqd->cfqmd->nr_busy_groups++;
+	cfq_member_preempt(top, !credit_ns);
 }
 
 /**
- * cfq_group_went_idle - a group has nothing queued, in flight or waited for
+ * cfq_group_went_idle - nothing of a group's tasks is queued, sent or awaited
  * @cfqd: the group on the device
  * @now_ns: time
  *
@@ -173,17 +295,51 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	struct cfq_member *member;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (cfqd->entity.st) {
-		cfq_st_note_gone(&cfqd->entity, now_ns,
-				 cfqmd->dd.tun.group_idle_ns);
-		cfq_st_del(&cfqd->entity);
-	}
 	if (cfqmd->active_cfqd == cfqd)
 		cfqmd->active_cfqd = NULL;
-	cfqd->idle_since_ns = now_ns;
+	if (!cfqd->tasks.entity.st)
+		return;
+	cfqmd->nr_busy_groups--;
+	for (member = &cfqd->tasks; member->group; member = member_above(member)) {
+		cfq_st_note_gone(&member->entity, now_ns,
+				 cfqmd->dd.tun.group_idle_ns);
+		cfq_st_del(&member->entity);
+		member->idle_since_ns = now_ns;
+		if (cfqd_has_members(member->group))
+			break;
+	}
+}
+
+/**
+ * cfq_group_became_ready - a group's tasks have the first request queued
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_became_ready(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	while (cfqd && !cfqd->nr_ready++)
+		cfqd = cfqd->self.group;
+}
+
+/**
+ * cfq_group_ran_dry - the last queued request of a group's tasks is gone
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_ran_dry(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	while (cfqd && !--cfqd->nr_ready)
+		cfqd = cfqd->self.group;
 }
 
 /* Is there anything to do for @cfqd, now or as soon as its task goes on? */
@@ -201,11 +357,11 @@ static void cfq_group_start_slice(struct cfq_data *cfqd)
 
 static bool cfq_group_slice_over(const struct cfq_data *cfqd)
 {
-	const struct cfq_service_tree *st = cfqd->sibling_tree;
+	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
 	return cfqd->slice_cut || cfqd->slice_used_ns >=
-	       cfq_group_slice_ns(cfqd->cfqmd->dd.tun.group_slice_ns, st->nr,
-				  cfqd->entity.weight, st->total_weight);
+	       cfq_group_slice_ns(cfqmd->dd.tun.group_slice_ns,
+				  cfqmd->nr_busy_groups, cfq_group_share(cfqd));
 }
 
 /**
@@ -221,47 +377,106 @@ bool cfq_group_has_turn(const struct cfq_data *cfqd)
 }
 
 /*
- * On a device without a head, @cfqd has had so much more than @first that it
- * may send no more than keeps the device busy.
+ * On a device without a head, has @member had so much more than the one most
+ * behind on its tree that it may send no more than keeps the device busy?
  */
-static bool cfq_group_too_far_ahead(const struct cfq_data *cfqd, u64 now_ns)
+static bool cfq_member_too_far_ahead(const struct cfq_member *member,
+				     u64 now_ns)
 {
-	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
-	struct cfq_service_tree *st = cfqd->sibling_tree;
+	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+	const struct cfq_service_tree *st = member_tree(member);
 	u64 behind = cfq_st_first(st)->vdisktime;
 
-	if (dd->nr_in_driver < cfq_useful_depth(dd->par.parallel))
+	if (dd->one_head ||
+	    dd->nr_in_driver < cfq_useful_depth(dd->par.parallel))
 		return false;
 	/* Who went just now will be back. */
 	if (st->gone_until_ns > now_ns && (s64)(st->gone_vdisktime - behind) < 0)
 		behind = st->gone_vdisktime;
-	return (s64)(cfqd->entity.vdisktime - behind) >
+	return (s64)(member->entity.vdisktime - behind) >
 	       (s64)dd->tun.group_slice_ns / CFQ_MIXED_LEAD_PART;
 }
 
-/* The group of least virtual time that has a request queued, from @entity. */
-static struct cfq_data *cfq_group_first_queued(struct cfq_entity *entity)
+/* Does every choice on the way down lead to the tasks of @cfqd? */
+static bool cfq_group_is_first(struct cfq_data *cfqd)
 {
-	for (; entity; entity = cfq_st_next(entity)) {
-		struct cfq_data *cfqd = entity_to_cfqd(entity);
+	struct cfq_member *member;
 
-		if (cfqd->nr_queued)
-			return cfqd;
+	for (member = &cfqd->tasks; member->group; member = member_above(member)) {
+		enum cfq_class class;
+
+		for (class = 0; class < member->class; class++)
+			if (member->group->members[class].nr)
+				return false;
+		if (cfq_st_first(member_tree(member)) != &member->entity)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Must what is of a lower class wait for @class, which has requests sent but
+ * none queued?  A device with one head would be late for the next request of
+ * the better class; the idle class waits as long as others want the device.
+ */
+static bool cfq_class_holds(const struct cfq_data *group, enum cfq_class class)
+{
+	return group->members[class].nr &&
+	       (group->cfqmd->dd.one_head || class + 1 == CFQ_CLASS_IDLE);
+}
+
+/*
+ * The next member of @group with a request queued, after @member if given,
+ * unless it has to wait for those behind it.
+ */
+static struct cfq_member *cfq_next_ready(struct cfq_data *group,
+					 struct cfq_member *member, u64 now_ns)
+{
+	enum cfq_class class = member ? member->class : 0;
+	struct cfq_entity *entity;
+
+	entity = member ? cfq_st_next(&member->entity) : NULL;
+	for (; class < CFQ_NR_CLASSES; class++) {
+		if (!member)
+			entity = cfq_st_first(&group->members[class]);
+		for (; entity; entity = cfq_st_next(entity)) {
+			member = entity_to_member(entity);
+			if (member_ready(member))
+				return cfq_member_too_far_ahead(member, now_ns) ?
+					NULL : member;
+		}
+		if (cfq_class_holds(group, class))
+			break;
+		member = NULL;
 	}
 	return NULL;
 }
 
-/* The same where groups are mixed; what is further ahead waits. */
-static struct cfq_data *cfq_group_next_mixed(struct cfq_entity *entity,
-					     u64 now_ns)
+/*
+ * The next group whose tasks have a request queued, in the order in which they
+ * are to be served, after @member of @group if given.
+ */
+static struct cfq_data *cfq_next_group(struct cfq_data *group,
+				       struct cfq_member *member, u64 now_ns)
 {
-	struct cfq_data *cfqd = cfq_group_first_queued(entity);
-
-	return cfqd && cfq_group_too_far_ahead(cfqd, now_ns) ? NULL : cfqd;
+	while (group) {
+		member = cfq_next_ready(group, member, now_ns);
+		if (member && member_is_tasks(member))
+			return group;
+		if (member) {
+			group = member_cfqd(member);
+			member = NULL;
+		} else {
+			/* Nobody here: what comes after @group? */
+			member = &group->self;
+			group = member->group;
+		}
+	}
+	return NULL;
 }
 
 /**
- * cfq_group_select - which group is to be served next?
+ * cfq_group_select - which group's tasks are to be served next?
  * @cfqmd: the device
  * @now_ns: time
  *
@@ -276,13 +491,12 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (!cfqmd->dd.one_head)
-		return cfq_group_next_mixed(cfq_st_first(&cfqmd->sibling_tree),
-					    now_ns);
+		return cfq_next_group(&cfqmd->root, NULL, now_ns);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
 		if (!cfq_group_slice_over(cfqd))
 			return cfqd;
-		if (cfq_st_first(cfqd->sibling_tree) == &cfqd->entity) {
+		if (cfq_group_is_first(cfqd)) {
 			/* It would be chosen again. */
 			cfq_group_start_slice(cfqd);
 			return cfqd;
@@ -293,7 +507,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		cfq_data_deactivate(cfqd, now_ns);
 	}
 
-	cfqd = cfq_group_first_queued(cfq_st_first(&cfqmd->sibling_tree));
+	cfqd = cfq_next_group(&cfqmd->root, NULL, now_ns);
 	if (cfqd)
 		cfq_group_start_slice(cfqd);
 	return cfqd;
@@ -311,24 +525,54 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	if (cfqd->cfqmd->dd.one_head || !cfqd->entity.st)
+	if (cfqd->cfqmd->dd.one_head || !cfqd->tasks.entity.st)
 		return NULL;
-	return cfq_group_next_mixed(cfq_st_next(&cfqd->entity), now_ns);
+	return cfq_next_group(cfqd, &cfqd->tasks, now_ns);
 }
 
 /*
  * The grid.
  */
 
-/* Takes the grid's reference on a new cfqd; cfqmd->lock is held. */
-static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
-			  struct cfq_cgroup *cfqc)
+/*
+ * Settings of @cfqc take effect on one device.  The root group competes with
+ * nobody, so what is set there applies to its tasks.
+ */
+static void cfqd_apply_settings(struct cfq_data *cfqd,
+				const struct cfq_cgroup *cfqc)
 {
+	struct cfq_member *member = cfqd->self.group ? &cfqd->self :
+						       &cfqd->tasks;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	cfq_entity_reweigh(member_tree(member), &member->entity, cfqc->weight);
+}
+
+/*
+ * Takes the grid's reference on a new cfqd, and one on @parent, which is NULL
+ * for the root group.
+ */
+static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
+			  struct cfq_data *parent, struct cfq_cgroup *cfqc)
+{
+	enum cfq_class class;
+
+	lockdep_assert_held(&cfqmd->lock);
 	lockdep_assert_held(&cfq_grid_lock);
 
-	cfqd->sibling_tree = &cfqmd->sibling_tree;
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		cfq_st_init(&cfqd->members[class]);
+	cfqd->tasks.group = cfqd;
+	cfqd->tasks.class = CFQ_CLASS_BE;
+	cfqd->tasks.entity.weight = CFQ_WEIGHT_DEFAULT;
+	cfqd->self.group = parent;
+	cfqd->self.class = CFQ_CLASS_BE;
+	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
+	if (parent)
+		parent->ref++;
+	cfqd_apply_settings(cfqd, cfqc);
 	cfqd->cfqc = cfqc;
-	cfqd->entity.weight = cfqc->weight;
 	list_add_tail(&cfqd->column_node, &cfqmd->column);
 	list_add_tail_rcu(&cfqd->row_node, &cfqc->row);
 }
@@ -360,15 +604,18 @@ void cfq_group_put(struct cfq_data *cfqd)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (--cfqd->ref)
-		return;
-	list_del(&cfqd->column_node);
-	if (WARN_ON_ONCE(cfqd->entity.st))
-		cfq_group_went_idle(cfqd, 0);
-	if (cfqmd->active_cfqd == cfqd)
-		cfqmd->active_cfqd = NULL;
-	if (cfqd != &cfqmd->root)
-		kfree_rcu(cfqd, rcu);
+	while (cfqd && !--cfqd->ref) {
+		struct cfq_data *parent = cfqd->self.group;
+
+		list_del(&cfqd->column_node);
+		if (WARN_ON_ONCE(cfqd->tasks.entity.st))
+			cfq_group_went_idle(cfqd, 0);
+		if (cfqmd->active_cfqd == cfqd)
+			cfqmd->active_cfqd = NULL;
+		if (parent)
+			kfree_rcu(cfqd, rcu);
+		cfqd = parent;
+	}
 }
 
 /**
@@ -376,23 +623,18 @@ void cfq_group_put(struct cfq_data *cfqd)
  * @cfqd: the group on the device
  * @total: descriptors of the device
  *
- * Its part of them is that of its weight among the groups that are busy.
+ * Its part of them is its share of the device among the groups that are busy.
  *
  * Context: RCU read side; what is read may be about to change.
  * Return: at least 1, at most @total.
  */
 unsigned int cfq_group_depth(const struct cfq_data *cfqd, unsigned int total)
 {
-	const struct cfq_entity *entity = &cfqd->entity;
-	unsigned int weight = READ_ONCE(entity->weight);
-	unsigned int total_weight = READ_ONCE(cfqd->sibling_tree->total_weight);
 	unsigned int held = READ_ONCE(cfqd->nr_queued) +
 			    READ_ONCE(cfqd->nr_in_driver);
 
-	if (!READ_ONCE(entity->st))
-		total_weight += weight;
-	return cfq_depth_limit(total, mult_frac(total, weight,
-						max(total_weight, weight)),
+	return cfq_depth_limit(total,
+			       cfq_share_amount(total, cfq_group_share(cfqd)),
 			       held);
 }
 
@@ -418,18 +660,40 @@ bool cfq_group_is_current(const struct cfq_data *cfqd)
 	return cfqd->cfqc == cfqc;
 }
 
-/* A cfqd for @cfqc, which has none on this device yet; NULL without memory. */
-static struct cfq_data *cfq_group_create(struct cfq_meta_data *cfqmd,
-					 struct cfq_cgroup *cfqc)
+/* The cfqd of @cfqc on a device, NULL if it has none there. */
+static struct cfq_data *cfq_group_find(struct cfq_meta_data *cfqmd,
+				       struct cfq_cgroup *cfqc)
 {
 	struct cfq_data *cfqd;
 
-	cfqd = kzalloc_node(sizeof(*cfqd), GFP_ATOMIC | __GFP_NOWARN,
-			    cfqmd->dd.queue->node);
-	if (!cfqd)
-		return NULL;
-	cfq_data_init(cfqd, cfqmd);
-	cfq_grid_link(cfqmd, cfqd, cfqc);
+	lockdep_assert_held(&cfq_grid_lock);
+
+	list_for_each_entry(cfqd, &cfqc->row, row_node)
+		if (cfqd->cfqmd == cfqmd)
+			return cfqd;
+	return NULL;
+}
+
+/* The same, or a new one; NULL without memory.  The root's is always there. */
+static struct cfq_data *cfq_group_find_or_create(struct cfq_meta_data *cfqmd,
+						 struct cfq_cgroup *cfqc)
+{
+	struct cfq_data *cfqd;
+
+	while (!(cfqd = cfq_group_find(cfqmd, cfqc))) {
+		struct cfq_cgroup *missing = cfqc;
+		struct cfq_data *parent;
+
+		/* The highest one that is missing comes first. */
+		while (!(parent = cfq_group_find(cfqmd, cfqc_parent(missing))))
+			missing = cfqc_parent(missing);
+		cfqd = kzalloc_node(sizeof(*cfqd), GFP_ATOMIC | __GFP_NOWARN,
+				    cfqmd->dd.queue->node);
+		if (!cfqd)
+			return NULL;
+		cfq_data_init(cfqd, cfqmd);
+		cfq_grid_link(cfqmd, cfqd, parent, missing);
+	}
 	return cfqd;
 }
 
@@ -444,8 +708,8 @@ static struct cfq_data *cfq_group_create(struct cfq_meta_data *cfqmd,
  */
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
 {
-	struct cfq_data *cfqd, *found = NULL;
 	struct cfq_cgroup *cfqc;
+	struct cfq_data *cfqd;
 
 	lockdep_assert_held(&cfqmd->lock);
 
@@ -454,19 +718,12 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
 	cfqc = cfq_current_cgroup();
 	while (cfqc->offline)
 		cfqc = cfqc_parent(cfqc);
-	list_for_each_entry(cfqd, &cfqc->row, row_node) {
-		if (cfqd->cfqmd == cfqmd) {
-			found = cfqd;
-			break;
-		}
-	}
-	if (!found)
-		found = cfq_group_create(cfqmd, cfqc) ?: &cfqmd->root;
+	cfqd = cfq_group_find_or_create(cfqmd, cfqc) ?: &cfqmd->root;
 	spin_unlock(&cfq_grid_lock);
 	rcu_read_unlock();
 
-	found->ref++;
-	return found;
+	cfqd->ref++;
+	return cfqd;
 }
 
 /**
@@ -477,14 +734,13 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
  */
 void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
-	cfq_st_init(&cfqmd->sibling_tree);
 	INIT_LIST_HEAD(&cfqmd->column);
 	cfq_data_init(&cfqmd->root, cfqmd);
 
 	mutex_lock(&cfq_grid_mutex);
 	spin_lock_irq(&cfqmd->lock);
 	spin_lock(&cfq_grid_lock);
-	cfq_grid_link(cfqmd, &cfqmd->root, &cfq_root_cgroup);
+	cfq_grid_link(cfqmd, &cfqmd->root, NULL, &cfq_root_cgroup);
 	spin_unlock(&cfq_grid_lock);
 	spin_unlock_irq(&cfqmd->lock);
 	mutex_unlock(&cfq_grid_mutex);
@@ -502,6 +758,7 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 
 	mutex_lock(&cfq_grid_mutex);
 	spin_lock_irq(&cfqmd->lock);
+	/* What is freed besides @cfqd is above it in the tree, and before it. */
 	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node) {
 		cfq_data_deactivate(cfqd, ktime_get_ns());
 		if (cfqd->cfqc)
@@ -513,7 +770,7 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 }
 
 /**
- * cfq_groups_show - print the groups of a device, those with work in order
+ * cfq_groups_show - print the groups of a device
  * @cfqmd: the device
  * @m: where to
  *
@@ -525,10 +782,10 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	seq_printf(m, "min_vdisktime %llu busy %u total_weight %u\n",
-		   cfqmd->sibling_tree.min_vdisktime, cfqmd->sibling_tree.nr,
-		   cfqmd->sibling_tree.total_weight);
+	seq_printf(m, "busy %u\n", cfqmd->nr_busy_groups);
 	list_for_each_entry(cfqd, &cfqmd->column, column_node) {
+		const struct cfq_member *member = cfqd->self.group ?
+						  &cfqd->self : &cfqd->tasks;
 		char path[128] = "(removed)";
 
 		if (cfqd == &cfqmd->root)
@@ -536,11 +793,13 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 		else if (cfqd->cfqc)
 			cgroup_path(cfqd->cfqc->css.cgroup, path, sizeof(path));
 		seq_printf(m,
-			   "group %s weight %u vdisktime %llu time_us %llu queued %u driver %u%s%s\n",
-			   path, cfqd->entity.weight, cfqd->entity.vdisktime,
+			   "group %s weight %u vdisktime %llu tasks weight %u vdisktime %llu time_us %llu queued %u driver %u%s%s\n",
+			   path, member->entity.weight,
+			   member->entity.vdisktime, cfqd->tasks.entity.weight,
+			   cfqd->tasks.entity.vdisktime,
 			   div_u64(cfqd->total_time_ns, NSEC_PER_USEC),
 			   cfqd->nr_queued, cfqd->nr_in_driver,
-			   cfqd->entity.st ? " busy" : "",
+			   cfqd->tasks.entity.st ? " busy" : "",
 			   cfqmd->active_cfqd == cfqd ? " active" : "");
 		cfq_data_show(cfqd, m);
 	}
@@ -562,7 +821,7 @@ static void cfqc_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
 				lockdep_is_held(&cfq_grid_mutex)) {
 		spin_lock_irq(&cfqd->cfqmd->lock);
-		cfq_entity_set_weight(&cfqd->entity, weight);
+		cfqd_apply_settings(cfqd, cfqc);
 		spin_unlock_irq(&cfqd->cfqmd->lock);
 	}
 	mutex_unlock(&cfq_grid_mutex);

@@ -311,7 +311,8 @@ static void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq)
 	elv_rb_add(&cfqq->sort_list, rq);
 	list_add_tail(&rq->queuelist, &cfqq->fifo);
 	cfqq->nr_queued++;
-	cfqq->cfqd->nr_queued++;
+	if (!cfqq->cfqd->nr_queued++)
+		cfq_group_became_ready(cfqq->cfqd);
 	WRITE_ONCE(cfqq->cfqd->cfqmd->nr_queued,
 		   cfqq->cfqd->cfqmd->nr_queued + 1);
 }
@@ -339,7 +340,8 @@ static void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
 	cfqq->nr_queued--;
-	cfqq->cfqd->nr_queued--;
+	if (!--cfqq->cfqd->nr_queued)
+		cfq_group_ran_dry(cfqq->cfqd);
 	WRITE_ONCE(cfqq->cfqd->cfqmd->nr_queued,
 		   cfqq->cfqd->cfqmd->nr_queued - 1);
 }

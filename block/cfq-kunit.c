@@ -72,16 +72,49 @@ static void cfq_test_group_prio(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_weight_to_group_prio(10000), 0U);
 }
 
+static void cfq_test_share(struct kunit *test)
+{
+	u32 share;
+	int i;
+
+	/* The example in block/cfq-cgroup.c: 1/2 * 3/4 of 800. */
+	share = cfq_share_of(CFQ_SHARE_ALL, 200, 400);
+	share = cfq_share_of(share, 300, 400);
+	KUNIT_EXPECT_EQ(test, cfq_share_amount(8000, share) / 10, 299ULL);
+
+	/* Alone it is all, at any depth. */
+	share = CFQ_SHARE_ALL;
+	for (i = 0; i < 20; i++)
+		share = cfq_share_of(share, 10000, 10000);
+	KUNIT_EXPECT_EQ(test, cfq_share_amount(U64_MAX, share), U64_MAX);
+
+	/* It becomes small but not nothing. */
+	for (i = 0; i < 20; i++)
+		share = cfq_share_of(share, 1, 10000);
+	KUNIT_EXPECT_EQ(test, share, 1U);
+	KUNIT_EXPECT_EQ(test, cfq_share_of(CFQ_SHARE_ALL, 1, U32_MAX), 1U);
+}
+
 static void cfq_test_group_slice(struct kunit *test)
 {
 	const u64 base_ns = 400 * NSEC_PER_MSEC;
 
-	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 1, 25, 25), base_ns);
+	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 1, CFQ_SHARE_ALL),
+			base_ns);
+	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 0, CFQ_SHARE_ALL),
+			base_ns);
 	/* The example in block/cfq-cgroup.c. */
-	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3, 200, 325) /
+	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3,
+						 cfq_share_of(CFQ_SHARE_ALL,
+							      200, 325)) /
 			NSEC_PER_MSEC, 738ULL);
-	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3, 25, 325) /
+	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3,
+						 cfq_share_of(CFQ_SHARE_ALL,
+							      25, 325)) /
 			NSEC_PER_MSEC, 92ULL);
+	/* One out of a thousand, with nearly everything. */
+	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 1000, CFQ_SHARE_ALL),
+			4 * base_ns);
 }
 
 static void cfq_test_depth_limit(struct kunit *test)
@@ -321,6 +354,41 @@ static void cfq_test_tree_weight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, served[0], 350U);
 }
 
+static void cfq_test_tree_reweigh(struct kunit *test)
+{
+	struct cfq_entity e[2] = { { .weight = 1 }, { .weight = 100 } };
+	struct cfq_service_tree st;
+
+	cfq_st_init(&st);
+	cfq_st_add(&st, &e[0], 0);
+	cfq_st_add(&st, &e[1], 0);
+	/* At weight 1 it is 100 ms ahead, at weight 100 it is 1 ms. */
+	cfq_entity_charge(&e[0], NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&e[0], &e[1]),
+			100 * (s64)NSEC_PER_MSEC);
+	cfq_entity_reweigh(&st, &e[0], 100);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&e[0], &e[1]),
+			(s64)NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, st.total_weight, 200U);
+
+	/* The order follows. */
+	cfq_entity_charge(&e[1], 2 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_PTR_EQ(test, cfq_st_first(&st), &e[0]);
+	cfq_entity_charge(&e[0], 2 * NSEC_PER_MSEC);
+	cfq_entity_reweigh(&st, &e[0], 10000);
+	KUNIT_EXPECT_PTR_EQ(test, cfq_st_first(&st), &e[1]);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&e[0], &e[1]),
+			(s64)NSEC_PER_MSEC / 100);
+
+	/* What is idle, or not ahead, is just given its weight. */
+	cfq_st_del(&e[1]);
+	cfq_entity_reweigh(&st, &e[0], 50);
+	KUNIT_EXPECT_EQ(test, e[0].vdisktime, st.min_vdisktime);
+	cfq_entity_reweigh(&st, &e[1], 50);
+	KUNIT_EXPECT_EQ(test, e[1].weight, 50U);
+	KUNIT_EXPECT_EQ(test, st.total_weight, 50U);
+}
+
 static void cfq_test_tree_wrap(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
@@ -379,6 +447,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_prio_slice),
 	KUNIT_CASE(cfq_test_latency_slice),
 	KUNIT_CASE(cfq_test_group_prio),
+	KUNIT_CASE(cfq_test_share),
 	KUNIT_CASE(cfq_test_group_slice),
 	KUNIT_CASE(cfq_test_depth_limit),
 	KUNIT_CASE(cfq_test_ioprio),
@@ -391,6 +460,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_return),
 	KUNIT_CASE(cfq_test_tree_correction),
 	KUNIT_CASE(cfq_test_tree_weight),
+	KUNIT_CASE(cfq_test_tree_reweigh),
 	KUNIT_CASE(cfq_test_tree_wrap),
 	KUNIT_CASE(cfq_test_share_clock),
 	KUNIT_CASE(cfq_test_serial_charge),

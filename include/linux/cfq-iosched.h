@@ -71,6 +71,20 @@ struct cfq_entity {
 	unsigned int		weight;
 };
 
+/**
+ * struct cfq_member - what shares the time of a group: its tasks, child groups
+ * @entity: on a tree of @group while there is something to do
+ * @group: where it competes; NULL for the root group, which competes nowhere
+ * @class: which of the trees of @group
+ * @idle_since_ns: when it went off its tree
+ */
+struct cfq_member {
+	struct cfq_entity	entity;
+	struct cfq_data		*group;
+	enum cfq_class		class;
+	u64			idle_since_ns;
+};
+
 /* The settings in /sys/block/DEV/queue/iosched/. */
 struct cfq_tunables {
 	u64	quantum;		/* requests */
@@ -172,7 +186,8 @@ struct cfq_queue {
  *
  * All fields are protected by cfqmd->lock, @row_node in addition by the
  * group layer's own locks.  References are held by the grid (one, until the
- * cgroup or the scheduler goes away) and by each cfq_queue.
+ * cgroup or the scheduler goes away), by each cfq_queue and by the cfq_data of
+ * each child group.
  */
 struct cfq_data {
 	struct cfq_meta_data	*cfqmd;
@@ -189,16 +204,17 @@ struct cfq_data {
 
 #ifdef CONFIG_CFQ_CGROUP
 	/* The group layer. */
-	struct cfq_entity	entity;
-	struct cfq_service_tree	*sibling_tree;	/* where @entity competes */
+	struct cfq_member	tasks;		/* among the child groups */
+	struct cfq_member	self;		/* among the siblings */
+	struct cfq_service_tree	members[CFQ_NR_CLASSES];
+	unsigned int		nr_ready;	/* members with a request queued */
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
 	struct rcu_head		rcu;		/* see cfq_group_depth() */
 	u64			slice_used_ns;
 	bool			slice_cut;	/* over before its time */
-	u64			total_time_ns;	/* charged so far */
-	u64			idle_since_ns;	/* when it went off its tree */
+	u64			total_time_ns;	/* of its tasks, so far */
 #endif
 };
 
@@ -214,9 +230,9 @@ struct cfq_data {
  * @merge_cic: the submitter's, during a bio merge attempt
  * @oom_cfqq: used when no cfq_queue can be allocated
  * @root: the group of the root cgroup, or the only one
- * @sibling_tree: the groups
- * @active_cfqd: the group that has the device, where groups take turns
- * @column: all cfq_data of this device
+ * @nr_busy_groups: groups whose tasks have something to do
+ * @active_cfqd: the group whose tasks have the device, where groups take turns
+ * @column: all cfq_data of this device, each after that of its parent
  */
 struct cfq_meta_data {
 	spinlock_t		lock;	/* of everything here, see above */
@@ -228,7 +244,7 @@ struct cfq_meta_data {
 	struct cfq_queue	oom_cfqq;
 	struct cfq_data		root;
 #ifdef CONFIG_CFQ_CGROUP
-	struct cfq_service_tree	sibling_tree;
+	unsigned int		nr_busy_groups;
 	struct cfq_data		*active_cfqd;
 	struct list_head	column;
 #endif
@@ -333,18 +349,13 @@ static inline void cfq_st_note_gone(const struct cfq_entity *entity,
 	st->gone_until_ns = now_ns + window_ns;
 }
 
-/**
- * cfq_entity_charge - an entity has used device time
- * @entity: on a tree or not
- * @ns: device time; negative if it was charged too much before
- *
- * Weighted fair queueing: virtual time advances by time over weight.  The
- * tree is left alone where the order of neighbours stays as it is.
+/*
+ * Move the virtual time of @entity, on a tree or not, by @delta.  The tree is
+ * left alone where the order of neighbours stays as it is.
  */
-static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
+static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 {
 	struct cfq_service_tree *st = entity->st;
-	s64 delta = cfq_vdisktime_delta(ns, entity->weight);
 	struct rb_node *neighbour;
 
 	entity->vdisktime += delta;
@@ -367,6 +378,18 @@ static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
 	cfq_st_update_min(st);
 }
 
+/**
+ * cfq_entity_charge - an entity has used device time
+ * @entity: on a tree or not
+ * @ns: device time; negative if it was charged too much before
+ *
+ * Weighted fair queueing: virtual time advances by time over weight.
+ */
+static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
+{
+	cfq_entity_advance(entity, cfq_vdisktime_delta(ns, entity->weight));
+}
+
 /* Change the weight of @entity; what it used so far stays as it was. */
 static inline void cfq_entity_set_weight(struct cfq_entity *entity,
 					 unsigned int weight)
@@ -374,6 +397,32 @@ static inline void cfq_entity_set_weight(struct cfq_entity *entity,
 	if (entity->st)
 		entity->st->total_weight += weight - entity->weight;
 	entity->weight = weight;
+}
+
+/**
+ * cfq_entity_reweigh - change the weight of an entity as if it always had it
+ * @st: the tree on which it competes
+ * @entity: on that tree or on none
+ * @weight: new weight
+ *
+ * By how much device time it is ahead of the tree stays, so the virtual time
+ * by which it is ahead changes.  Otherwise an entity of small weight would
+ * have to wait, after the change, for as long as it would have had to before.
+ */
+static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
+				      struct cfq_entity *entity,
+				      unsigned int weight)
+{
+	s64 lead = entity->vdisktime - st->min_vdisktime;
+	unsigned int old_weight = entity->weight;
+
+	if (weight == old_weight)
+		return;
+	cfq_entity_set_weight(entity, weight);
+	if (lead > 0)
+		cfq_entity_advance(entity,
+				   mul_u64_u32_div(lead, old_weight, weight) -
+				   lead);
 }
 
 /*
@@ -452,6 +501,8 @@ void cfq_group_put(struct cfq_data *cfqd);
 unsigned int cfq_group_depth(const struct cfq_data *cfqd, unsigned int total);
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_became_ready(struct cfq_data *cfqd);
+void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
@@ -500,6 +551,14 @@ static inline void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 }
 
 static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
+{
+}
+
+static inline void cfq_group_became_ready(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_ran_dry(struct cfq_data *cfqd)
 {
 }
 

@@ -10,10 +10,6 @@
 #   EXTRA   a file of more shell functions, to run the same loads in other surroundings
 
 SCHED=${SCHED:-cfq}
-DISK=cfqd0
-DEV=/dev/$DISK
-QUEUE=/sys/block/$DISK/queue
-MODEL=/sys/kernel/debug/cfq_disk/$DISK
 CG=/dev/cgroup
 MB=2048				# sectors
 # By path, since the shell of busybox would take its own, which knows no direct I/O
@@ -29,6 +25,17 @@ grep -qs "^${CONTROLLER}[[:space:]]" /proc/cgroups || CONTROLLER=
 
 TMP=$(mktemp -d)
 trap 'rm -rf "$TMP"' EXIT
+
+# use_model MODULE DEVICE: what the other functions are about
+use_model() {
+	MODULE=$1
+	DISK=$2
+	DEV=/dev/$DISK
+	QUEUE=/sys/block/$DISK/queue
+	MODEL=/sys/kernel/debug/$MODULE/$DISK
+}
+
+use_model cfq_disk cfqd0
 
 # --- results ---
 
@@ -129,8 +136,12 @@ load_module() {
 # load_disk PARAMETER...: fresh disks, with the scheduler under test
 load_disk() {
 	unload_disk
+	load_model "$@"
+}
+
+load_model() {
 	# shellcheck disable=SC2086 # a list of parameters
-	load_module cfq_disk "$@" $DISK_PARAMS || fail "cannot load the disk"
+	load_module "$MODULE" "$@" $DISK_PARAMS || fail "cannot load the disk"
 	select_sched "$SCHED"
 	if [ "$SCHED" != none ]; then
 		for t in $TUNE; do
@@ -139,9 +150,18 @@ load_disk() {
 	fi
 }
 
+# load_flash PARAMETER...: the same with the flash device in its place, for the rest of the case
+load_flash() {
+	unload_disk
+	use_model cfq_flash cfqf0
+	load_model "$@"
+}
+
 unload_disk() {
-	[ -d /sys/module/cfq_disk ] || return 0
-	retry rmmod cfq_disk || fail "the disk is still in use"
+	if [ -d "/sys/module/$MODULE" ]; then
+		retry rmmod "$MODULE" || fail "the disk is still in use"
+	fi
+	use_model cfq_disk cfqd0
 }
 
 # select_sched SCHEDULER [DISK]
@@ -166,7 +186,7 @@ mount_groups() {
 	mkdir -p "$CG" && mount -t cgroup -o "$CONTROLLER" "$CONTROLLER" "$CG"
 }
 
-# make_group NAME [PRIORITY]
+# make_group NAME [PRIORITY]: NAME is a path below the root group, whose parent is there
 make_group() {
 	[ -n "$CONTROLLER" ] || return 0
 	mount_groups
@@ -200,9 +220,10 @@ remove_group() {
 remove_groups() {
 	local dir
 
-	[ -n "$CONTROLLER" ] || return 0
-	for dir in "$CG"/*/; do
-		[ ! -d "$dir" ] || remove_group "$(basename "$dir")"
+	[ -n "$CONTROLLER" ] && [ -d "$CG" ] || return 0
+	# shellcheck disable=SC2044 # no name has a blank
+	for dir in $(find "$CG" -mindepth 1 -depth -type d); do
+		remove_group "${dir#"$CG/"}"
 	done
 }
 
@@ -340,20 +361,30 @@ ios() {
 	awk -v nr="$1" '!nr || NR == nr { sum += $4 + $5 } END { print sum + 0 }' "$TMP/ranges"
 }
 
-# share_error PRIORITY...: largest distance of a share from what the groups' priorities promise, in
-# percentage points
-share_error() {
+# distance PERCENT...: largest distance of a share from what it should be, in percentage points
+distance() {
 	awk -v list="$*" '
-	BEGIN { n = split(list, prio, " "); for (i = 1; i <= n; i++) sum_weight += 8 - prio[i] }
-	{ time[NR] = $3; sum_time += $3 }
+	BEGIN { n = split(list, percent, " ") }
+	{ time[NR] = $3; sum += $3 }
 	END {
 		for (i = 1; i <= n; i++) {
-			e = 100 * ((sum_time ? time[i] / sum_time : 0) - (8 - prio[i]) / sum_weight)
+			e = (sum ? 100 * time[i] / sum : 0) - percent[i]
 			e = e < 0 ? -e : e
 			max = e > max ? e : max
 		}
 		printf "%.2f", max
 	}' "$TMP/ranges"
+}
+
+# share_error PRIORITY...: the same for what the groups' priorities promise
+share_error() {
+	# shellcheck disable=SC2046 # a list of numbers
+	distance $(echo "$*" | awk '{
+		for (i = 1; i <= NF; i++)
+			sum += 8 - $i
+		for (i = 1; i <= NF; i++)
+			print 100 * (8 - $i) / sum
+	}')
 }
 
 # sample_start CASE: notes the counters every quarter of a second
