@@ -384,7 +384,7 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 				     u64 now_ns)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
-	const struct cfq_service_tree *st = member_tree(member);
+	struct cfq_service_tree *st = member_tree(member);
 	u64 behind = cfq_st_first(st)->vdisktime;
 
 	if (dd->one_head ||

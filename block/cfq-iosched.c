@@ -1151,10 +1151,12 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 			break;
 		cfqd = cfq_group_select_next(cfqd, now_ns);
 	}
-	if (rq)
+	if (rq) {
 		rq->rq_flags |= RQF_STARTED;
-	else
+	} else {
 		cfqmd->withheld = true;
+		cfqmd->nr_since_withheld = 0;
+	}
 unlock:
 	spin_unlock_irq(&cfqmd->lock);
 	return rq;
@@ -1263,6 +1265,23 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 		cfqq_ran_dry(cfqq, now_ns);
 }
 
+/*
+ * Something was withheld when a request was asked for last: is it worth asking
+ * again after a completion?  A busy device without a head does not run out of
+ * work, so there it is done for several completions at a time.
+ */
+static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
+{
+	const struct cfq_driver_data *dd = &cfqmd->dd;
+
+	if (!cfqmd->withheld || !cfqmd->nr_queued)
+		return false;
+	if (dd->one_head ||
+	    dd->nr_in_driver <= cfq_useful_depth(dd->par.parallel) / 2)
+		return true;
+	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
+}
+
 /* Let go of @rq: it was completed, came back, or was never sent. */
 static void cfq_release_request(struct request *rq, u64 now_ns)
 {
@@ -1279,8 +1298,9 @@ static void cfq_release_request(struct request *rq, u64 now_ns)
 		cfqq_completed(cfqq, rq, now_ns);
 	rq->elv.priv[0] = NULL;
 	cfqq_put(cfqq);
-	kick = cfqmd->withheld && cfqmd->nr_queued;
-	cfqmd->withheld = false;
+	kick = cfq_should_ask_again(cfqmd);
+	if (kick)
+		cfqmd->withheld = false;
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 
 	if (kick)

@@ -227,6 +227,7 @@ struct cfq_data {
  * @dispatch: requests that are not scheduled but sent first, in order
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
  * @withheld: requests are queued but the last dispatch gave out none
+ * @nr_since_withheld: completions since then
  * @merge_cic: the submitter's, during a bio merge attempt
  * @oom_cfqq: used when no cfq_queue can be allocated
  * @root: the group of the root cgroup, or the only one
@@ -240,6 +241,7 @@ struct cfq_meta_data {
 	struct list_head	dispatch;
 	unsigned int		nr_queued;
 	bool			withheld;
+	unsigned int		nr_since_withheld;
 	struct cfq_io_cq	*merge_cic;
 	struct cfq_queue	oom_cfqq;
 	struct cfq_data		root;
