@@ -397,6 +397,26 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 	       (s64)dd->tun.group_slice_ns / CFQ_MIXED_LEAD_PART;
 }
 
+/**
+ * cfq_group_must_wait - is this group, or one above it, too far ahead?
+ * @cfqd: the group on the device, with requests queued
+ * @now_ns: time
+ *
+ * Context: cfqmd->lock held.
+ * Return: true if none of its requests may be sent now.
+ */
+bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns)
+{
+	const struct cfq_member *member;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (member = &cfqd->tasks; member->group; member = member_above(member))
+		if (cfq_member_too_far_ahead(member, now_ns))
+			return true;
+	return false;
+}
+
 /* Does every choice on the way down lead to the tasks of @cfqd? */
 static bool cfq_group_is_first(struct cfq_data *cfqd)
 {

@@ -770,6 +770,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	rq->elv.priv[0] = cfqq;
 	trace_block_rq_insert(rq);
 	cfqq_insert(cfqq, rq, now_ns);
+	if (cfqmd->held && !cfq_group_must_wait(cfqq->cfqd, now_ns))
+		WRITE_ONCE(cfqmd->held, false);
 	if (rq_mergeable(rq)) {
 		elv_rqhash_add(q, rq);
 		if (!q->last_merge)
@@ -1126,6 +1128,21 @@ static struct request *cfq_data_dispatch(struct cfq_data *cfqd, u64 now_ns)
 	return rq;
 }
 
+/*
+ * Nothing more is to be sent now, or it is.  While a device without a head
+ * works there is no use in asking before cfq_should_ask_again(), unless for
+ * a group that need not wait.
+ */
+static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
+{
+	const struct cfq_driver_data *dd = &cfqmd->dd;
+
+	cfqmd->withheld = withheld;
+	cfqmd->nr_since_withheld = 0;
+	WRITE_ONCE(cfqmd->held,
+		   withheld && !dd->one_head && dd->nr_in_driver);
+}
+
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
@@ -1154,8 +1171,7 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (rq) {
 		rq->rq_flags |= RQF_STARTED;
 	} else {
-		cfqmd->withheld = true;
-		cfqmd->nr_since_withheld = 0;
+		cfq_set_withheld(cfqmd, true);
 	}
 unlock:
 	spin_unlock_irq(&cfqmd->lock);
@@ -1166,7 +1182,7 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 
-	return READ_ONCE(cfqmd->nr_queued) ||
+	return (READ_ONCE(cfqmd->nr_queued) && !READ_ONCE(cfqmd->held)) ||
 	       !list_empty_careful(&cfqmd->dispatch);
 }
 
@@ -1266,16 +1282,14 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 }
 
 /*
- * Something was withheld when a request was asked for last: is it worth asking
- * again after a completion?  A busy device without a head does not run out of
+ * Requests were withheld when one was asked for last.  After a completion, is
+ * it worth asking again?  A busy device without a head does not run out of
  * work, so there it is done for several completions at a time.
  */
 static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 {
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 
-	if (!cfqmd->withheld || !cfqmd->nr_queued)
-		return false;
 	if (dd->one_head ||
 	    dd->nr_in_driver <= cfq_useful_depth(dd->par.parallel) / 2)
 		return true;
@@ -1298,9 +1312,10 @@ static void cfq_release_request(struct request *rq, u64 now_ns)
 		cfqq_completed(cfqq, rq, now_ns);
 	rq->elv.priv[0] = NULL;
 	cfqq_put(cfqq);
-	kick = cfq_should_ask_again(cfqmd);
+	kick = cfqmd->withheld && cfq_should_ask_again(cfqmd);
 	if (kick)
-		cfqmd->withheld = false;
+		cfq_set_withheld(cfqmd, false);
+	kick &= cfqmd->nr_queued != 0;
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 
 	if (kick)

@@ -227,6 +227,7 @@ struct cfq_data {
  * @dispatch: requests that are not scheduled but sent first, in order
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
  * @withheld: requests are queued but the last dispatch gave out none
+ * @held: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
  * @merge_cic: the submitter's, during a bio merge attempt
  * @oom_cfqq: used when no cfq_queue can be allocated
@@ -241,6 +242,7 @@ struct cfq_meta_data {
 	struct list_head	dispatch;
 	unsigned int		nr_queued;
 	bool			withheld;
+	bool			held;
 	unsigned int		nr_since_withheld;
 	struct cfq_io_cq	*merge_cic;
 	struct cfq_queue	oom_cfqq;
@@ -508,6 +510,7 @@ void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
+bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 #else
 static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
@@ -573,6 +576,11 @@ static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
 						u64 now_ns)
 {
 	return &cfqmd->root;
+}
+
+static inline bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns)
+{
+	return false;
 }
 
 static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
