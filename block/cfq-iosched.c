@@ -63,6 +63,12 @@
  *    fifo_expire goes first; this is looked at when a slice begins and every
  *    quantum requests.
  *
+ * 6. Depth.  On a device without a head, how many requests keep it busy is
+ *    learned from completions.  What a request of a direction and size takes
+ *    by itself is known from those that had few beside them; times the rate at
+ *    which requests are sent, it is the number that are worked on at the same
+ *    time (Little's law).  The group layer bounds by it who is ahead.
+ *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged to the request that completes next.
  */

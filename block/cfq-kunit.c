@@ -409,6 +409,76 @@ static void cfq_test_tree_wrap(struct kunit *test)
  * Charge.
  */
 
+static void cfq_test_request_kind(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, cfq_request_kind(false, 512), 0U);
+	KUNIT_EXPECT_EQ(test, cfq_request_kind(true, 4096), 1U);
+	KUNIT_EXPECT_EQ(test, cfq_request_kind(false, 8191), 0U);
+	KUNIT_EXPECT_EQ(test, cfq_request_kind(false, 8192), 2U);
+	KUNIT_EXPECT_EQ(test, cfq_request_kind(true, UINT_MAX),
+			CFQ_NR_KINDS - 1U);
+}
+
+/* A device of four servants of 80 us, behind which requests wait. */
+static void cfq_test_parallelism(struct kunit *test)
+{
+	const u64 read_ns = 80 * NSEC_PER_USEC;
+	const u64 window_ns = CFQ_WORK_WINDOW_NS;
+	const u64 work_ns = 4 * window_ns;
+	unsigned int parallel = 0, i;
+	u64 service_ns = 0;
+
+	/* First seen with 63 before it: a 64th of the time at the least. */
+	cfq_service_add(&service_ns, 16 * read_ns, 63, parallel);
+	KUNIT_EXPECT_EQ(test, service_ns, read_ns / 4);
+	/* What waited says nothing, */
+	cfq_service_add(&service_ns, 16 * read_ns, 63, parallel);
+	KUNIT_EXPECT_EQ(test, service_ns, read_ns / 4);
+	/* what had few beside it does, */
+	for (i = 0; i < 100; i++)
+		cfq_service_add(&service_ns, read_ns, 1, parallel);
+	KUNIT_EXPECT_LE(test, service_ns, read_ns);
+	KUNIT_EXPECT_GE(test, service_ns, read_ns - 8);
+	/* and so does what was quicker, whatever was beside it. */
+	cfq_service_add(&service_ns, read_ns / 2, 63, parallel);
+	KUNIT_EXPECT_EQ(test, service_ns, read_ns / 2);
+
+	parallel = cfq_parallel_add(parallel, work_ns, window_ns);
+	KUNIT_EXPECT_EQ(test, parallel, 4 * CFQ_PARALLEL_ONE);
+	KUNIT_EXPECT_EQ(test, cfq_useful_depth(parallel), 4U * CFQ_DEPTH_RATIO);
+	/* With two beside them requests need not have waited now. */
+	cfq_service_add(&service_ns, read_ns, 2, parallel);
+	KUNIT_EXPECT_GT(test, service_ns, read_ns / 2);
+	/* A quiet moment is no reason to forget; half a second of it is. */
+	parallel = cfq_parallel_add(parallel, 0, window_ns);
+	KUNIT_EXPECT_EQ(test, parallel, 62U);
+	for (i = 0; i < 25; i++)
+		parallel = cfq_parallel_add(parallel, 0, window_ns);
+	KUNIT_EXPECT_LT(test, parallel, 2 * CFQ_PARALLEL_ONE);
+	/* There is always room for one. */
+	KUNIT_EXPECT_EQ(test, cfq_useful_depth(0), 1U);
+}
+
+static void cfq_test_tree_gone(struct kunit *test)
+{
+	struct cfq_entity a = { .weight = CFQ_WEIGHT_DEFAULT }, b = a;
+	struct cfq_service_tree st;
+
+	cfq_st_init(&st);
+	cfq_st_add(&st, &a, 0);
+	cfq_st_add(&st, &b, 0);
+	cfq_entity_charge(&a, 10);
+	cfq_entity_charge(&b, 20);
+	/* Of those that went within 100 ns the one most behind is noted. */
+	cfq_st_note_gone(&a, 1000, 100);
+	cfq_st_note_gone(&b, 1050, 100);
+	KUNIT_EXPECT_EQ(test, st.gone_vdisktime, a.vdisktime);
+	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1100ULL);
+	cfq_st_note_gone(&b, 1100, 100);
+	KUNIT_EXPECT_EQ(test, st.gone_vdisktime, b.vdisktime);
+	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1200ULL);
+}
+
 static void cfq_test_share_clock(struct kunit *test)
 {
 	struct cfq_driver_data dd = {};
@@ -456,6 +526,9 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_seek_cost),
 	KUNIT_CASE(cfq_test_think_time),
 	KUNIT_CASE(cfq_test_negative),
+	KUNIT_CASE(cfq_test_request_kind),
+	KUNIT_CASE(cfq_test_parallelism),
+	KUNIT_CASE(cfq_test_tree_gone),
 	KUNIT_CASE(cfq_test_tree_shares),
 	KUNIT_CASE(cfq_test_tree_return),
 	KUNIT_CASE(cfq_test_tree_correction),

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Groups on a device without a head: shares, and what they cost; a quiet reader beside a flood.
+
+. ./test_common.sh
+
+# So that the device and not the processor is short
+SLOW="read_us=200"
+DEEP="--ioengine=libaio --iodepth=16"
+
+# flood NR FIRST_MB GROUP...: four processes 16 deep in each
+flood() {
+	local first=0
+
+	for group; do
+		# shellcheck disable=SC2086 # options
+		start_load "$group" - read 4 "$first" $DEEP
+		first=$((first + 1000))
+	done
+	watch_mb 0 1000 1000 1000 2000 1000
+	sleep 1
+	measure 4
+}
+
+shares_and_rate() {
+	local all
+
+	title "groups 0/4/7, 64 requests each: shares within 0.5 pp, 98 % of what the device can do"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	make_group a 0
+	make_group b 4
+	make_group c 7
+	select_sched none
+	flood a b c
+	all=$(ios)
+	stop_loads
+	select_sched "$SCHED"
+	flood a b c
+	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 0.5"
+	expect "requests $(ios) of $all" "$(ios) >= 0.98 * $all"
+}
+
+alone() {
+	title "a group that is alone has all of the device, however low its priority"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	make_group a 7
+	select_sched none
+	flood a
+	all=$(ios)
+	stop_loads
+	select_sched "$SCHED"
+	flood a
+	expect "requests $(ios) of $all" "$(ios) >= 0.98 * $all"
+}
+
+quiet_reader() {
+	local quiet
+
+	title "a reader of priority 0 beside 64 requests of priority 7 has two fifths of what it has alone"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	make_group a 0
+	make_group b 7
+	start_load a - read 1 0
+	watch_mb 0 1000 1000 1000
+	sleep 1
+	measure 2
+	quiet=$(ios 1)
+	# shellcheck disable=SC2086 # options
+	start_load b - read 4 1000 $DEEP
+	sleep 1
+	measure 2
+	expect "requests of the reader: $(ios 1), alone $quiet" "$(ios 1) >= 0.4 * $quiet"
+	expect "requests of the others: $(ios 2)" "$(ios 2) >= 2 * $(ios 1)"
+}
+
+[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+run_cases shares_and_rate alone quiet_reader
