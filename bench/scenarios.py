@@ -13,13 +13,14 @@ class Scheduler:
     name: str
     environment: dict
     flavour: str = "fast"
-    groups: bool = True
+    groups: bool = True  # knows them, or priorities of tasks
 
 
 SCHEDULERS = [
     Scheduler("cfq", {"SCHED": "cfq"}),
+    # Without the groups' layer; what are priorities of groups elsewhere are those of the tasks in "cfq ionice".
     Scheduler("cfq one layer", {"SCHED": "cfq"}, "onelayer", groups=False),
-    Scheduler("cfq one layer, ionice", {"SCHED": "cfq", "IONICE": "1"}, "onelayer"),
+    Scheduler("cfq ionice", {"SCHED": "cfq", "IONICE": "1"}, "onelayer"),
     Scheduler("bfq", {"SCHED": "bfq"}),
     Scheduler(
         "bfq tuned", {"SCHED": "bfq", "TUNE": "low_latency=0", "NR_REQUESTS": "256"}
@@ -29,6 +30,12 @@ SCHEDULERS = [
     Scheduler("kyber", {"SCHED": "kyber"}, groups=False),
     Scheduler("none", {"SCHED": "none"}, groups=False),
 ]
+
+# A device that io.cost need not slow down
+NULL_COST = {
+    "MODEL_OF_COST": "rbps=100000000000 rseqiops=10000000 rrandiops=10000000"
+    " wbps=100000000000 wseqiops=10000000 wrandiops=10000000"
+}
 
 # The flash device's own figures, for io.cost: pages of 4 KB, 4 channels, 80 us to read one and 400 us to write one.
 FLASH_COST = {
@@ -62,6 +69,9 @@ class Scenario:
     targets: dict = field(default_factory=dict)  # text by scheduler
     goal: str = ""
     memory: int = 1024  # of the VM, MB
+    groupless: str = (
+        ""  # the same scenario for a scheduler that knows neither groups nor priorities
+    )
 
 
 def side_by_side(name, section, kind, title, device, ramp, seconds, groups, **more):
@@ -102,12 +112,57 @@ def crowd(number):
         # 8 requests in 320 us: the groups wait for the device and not for the processor.
         f"cost.sh buffered 4000 {number} irqmode=2 completion_nsec=320000 hw_queue_depth=8",
         4,
+        environment=NULL_COST,
         goal="grows no faster than the logarithm",
         memory=3072,
     )
 
 
+def published(name, what, groups, device="disk", write_cache=True, **targets):
+    """A load of 2008; without figures, one that was not tried. Shares there are of I/Os."""
+    return side_by_side(
+        name,
+        "published",
+        "shares",
+        f"{what}, write cache {'on' if write_cache else 'off'}, 60 s",
+        device,
+        2,
+        60,
+        groups,
+        environment={"DISK_PARAMS": "write_cache=1"} if write_cache else {},
+        targets={KEYS[key]: f"2008: {text}" for key, text in targets.items()},
+        memory=2560 if max(group.processes for group in groups) >= 50 else 1024,
+    )
+
+
+KEYS = {"two": "cfq", "one": "cfq one layer", "ionice": "cfq ionice"}
+
+
+def ext4(priorities, processes, target):
+    """The loads of the ext3 table."""
+    name = "ext4_" + "_".join(map(str, priorities))
+    groups = [Group(p, n, "both") for p, n in zip(priorities, processes)]
+    uneven = len(set(processes)) > 1
+    return Scenario(
+        name + ("_uneven" if uneven else ""),
+        "published",
+        "shares",
+        "ext4 (there ext3), each process reads and writes a file of its own, priorities "
+        f"{' and '.join(map(str, priorities))}, {' and '.join(map(str, processes))} processes, 30 s (there 60)",
+        "ext4.sh 2 30 "
+        + " ".join(f"{group.priority}:{group.processes}" for group in groups),
+        30,
+        tuple(groups),
+        targets={"cfq": f"2008: {target}"},
+        memory=1536,
+        groupless="" if uneven else "ext4_3_3",
+    )
+
+
 FLOOD = Group(7, 2, "read", 32)
+FAR_MB = 20000
+FAR = {"GAP": str(FAR_MB)}
+OTHER_FLASH = "; elsewhere it was another flash: judge by none's figures"
 
 SCENARIOS = [
     shares(
@@ -115,6 +170,9 @@ SCENARIOS = [
         "4 KB random reads",
         ["read"] * 3,
         "27.8 / 44.0 / 28.2, 34 pp, 12120",
+        cfq="2008: 60.9 / 29.5 / 9.6, 14913; on another disk 57 / 33 / 10",
+        cfq_one_layer="2008: 34.9 / 30.9 / 34.1, 12486",
+        cfq_ionice="2008: 85.3 / 10.3 / 4.4, 15051",
         none="33.6 / 33.8 / 32.6, 28 pp, 11370",
         bfq="19.6 / 1.8 / 78.5, 71 pp, 8923",
         bfq_tuned="61.0 / 30.5 / 8.4, 0.6 pp, 9091",
@@ -180,6 +238,7 @@ SCENARIOS = [
         )
         for number, targets in {
             100: {
+                "cfq": "2008: 47 / 38 / 15, 8293; in 10 minutes 40 / 34 / 26, a task hung",
                 "bfq tuned": "62.7 / 31.9 / 5.4, 9094",
                 "io.cost": "42.7 / 36.0 / 21.2, 5757",
             },
@@ -193,7 +252,7 @@ SCENARIOS = [
         "flash",
         "3",
         "shares",
-        "flash, 4 KB random reads, 4 jobs a group, 16 deep, 2 s",
+        f"flash, 4 KB random reads, 4 jobs a group, 16 deep, 2 s{OTHER_FLASH}",
         "flash",
         0.5,
         2,
@@ -226,10 +285,22 @@ SCENARIOS = [
         goal="<= 7 / 20 / 60 ms, >= 11000 / 3500 KB",
     ),
     side_by_side(
+        "quiet_disk_far",
+        "4",
+        "quiet",
+        f"the same, the reader {FAR_MB // 1000} GB away from the flood",
+        "disk",
+        2,
+        20,
+        [Group(0, 1, "read"), FLOOD],
+        environment=FAR,
+        goal="<= 7 / 20 / 60 ms, >= 11000 / 3500 KB",
+    ),
+    side_by_side(
         "quiet_flash",
         "4",
         "quiet",
-        "flash, a quiet reader of weight 8 against a flood of weight 1, 2 s",
+        f"flash, a quiet reader of weight 8 against a flood of weight 1, 2 s{OTHER_FLASH}",
         "flash",
         0.5,
         2,
@@ -268,6 +339,18 @@ SCENARIOS = [
         },
         goal="reader >= 8/9 of its rate alone, flood 1/9 of the time, tail <= 60 ms",
     ),
+    side_by_side(
+        "stream_flood_far",
+        "5",
+        "stream",
+        f"the same, the reader {FAR_MB // 1000} GB away from the flood",
+        "disk",
+        2,
+        20,
+        [Group(0, 1, "seq"), FLOOD],
+        environment=FAR,
+        goal="reader >= 8/9 of its rate alone, flood 1/9 of the time, tail <= 60 ms",
+    ),
     *(
         side_by_side(
             name,
@@ -278,6 +361,7 @@ SCENARIOS = [
             2,
             20,
             [Group(priority, 1, "seq") for priority in priorities],
+            groupless="streams_equal",
             goal="error <= 1 pp, together >= 95 % of one alone",
         )
         for name, weights, priorities in (
@@ -323,6 +407,7 @@ SCENARIOS = [
         "null_blk, no latency, two groups, one synchronous random reader each",
         "cost.sh buffered 1000 2 hw_queue_depth=128",
         1,
+        environment=NULL_COST,
         targets={
             "none": "0 (6158 with fio's own)",
             "mq-deadline": "1587",
@@ -340,6 +425,7 @@ SCENARIOS = [
         "the same with direct I/O, which a kernel thread sends to the device",
         "cost.sh direct 1000 2 hw_queue_depth=128",
         1,
+        environment=NULL_COST,
         goal="<= mq-deadline",
     ),
     *map(crowd, (10, 100, 1000, 10000)),
@@ -352,4 +438,72 @@ SCENARIOS = [
         goal="stated; 0 without I/O",
         memory=2560,
     ),
+    published(
+        "cached_writes",
+        "disk, 4 KB random writes, 25 processes a group",
+        three(25, ["write"] * 3),
+        two="68.7 / 27.3 / 3.9, 22475 in 120 s",
+        one="37.2 / 31.7 / 31.1, 18584",
+        ionice="92.4 / 5.8 / 1.7, 26890",
+    ),
+    published(
+        "cached_mixed",
+        "disk, 15 random readers and 15 writers a group",
+        three(30, ["mix"] * 3),
+        two="65.4 / 27.2 / 7.4, 17267 in 120 s",
+        one="33.6 / 34.2 / 32.2, 13985",
+        ionice="85.5 / 10.6 / 3.8, 18948",
+    ),
+    published(
+        "cached_rrw",
+        "disk, 25 processes a group: read, read, write",
+        three(25, ["read", "read", "write"]),
+        two="62.0 / 30.4 / 7.6, 14817 in 120 s",
+        one="33.2 / 34.0 / 32.9, 13945",
+    ),
+    published(
+        "cached_rwr",
+        "disk, 25 processes a group: read, write, read",
+        three(25, ["read", "write", "read"]),
+        two="56.3 / 36.9 / 6.9, 16697 in 120 s",
+        one="31.7 / 37.9 / 30.4, 14535",
+    ),
+    published(
+        "cached_wrr",
+        "disk, 25 processes a group: write, read, read",
+        three(25, ["write", "read", "read"]),
+        two="72.4 / 21.2 / 6.4, 21452 in 120 s",
+        one="37.6 / 32.2 / 30.2, 14685",
+    ),
+    published(
+        "many100_writes",
+        "disk, 4 KB random writes, 100 processes a group",
+        three(100, ["write"] * 3),
+        write_cache=False,
+        two="41 / 36 / 23, 8314",
+    ),
+    published(
+        "many100_rrw",
+        "disk, 100 processes a group: read, read, write",
+        three(100, ["read", "read", "write"]),
+        write_cache=False,
+        two="53 / 42 / 5, 9430",
+    ),
+    published(
+        "uneven",
+        "disk, 4 KB random reads, 50, 100 and 150 processes",
+        [
+            Group(priority, processes, "read")
+            for priority, processes in ((0, 50), (4, 100), (7, 150))
+        ],
+        write_cache=False,
+        two="42 / 50 / 8, 12939",
+        one="18 / 34 / 48, 12573",
+    ),
+    ext4((3, 3), (60, 60), "25175 and 26463"),
+    ext4((3, 3), (60, 30), "26944 and 26698"),
+    ext4((0, 3), (60, 60), "60821 and 19846"),
+    ext4((1, 3), (60, 60), "50608 and 25994"),
+    ext4((2, 3), (60, 60), "32132 and 26641"),
+    ext4((0, 7), (60, 60), "91387 and 12547"),
 ]

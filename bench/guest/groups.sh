@@ -4,7 +4,8 @@
 #
 #	groups.sh DEVICE RAMP SECONDS PRIORITY:PROCESSES:LOAD[:DEPTH]...
 #
-# LOAD is one of start_load's. RAMP seconds pass before anything is counted.
+# LOAD is one of start_load's. RAMP seconds pass before anything is counted. The groups' areas lie one after the other,
+# GAP MB apart (0).
 
 EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
@@ -37,7 +38,7 @@ for group; do
 	unset IFS
 	start_group "$nr" "$first" "$@"
 	stretches="$stretches $first $((250 * $2))"
-	first=$((first + 250 * $2))
+	first=$((first + 250 * $2 + ${GAP:-0}))
 done
 # shellcheck disable=SC2086 # a list of numbers
 watch_mb $stretches
