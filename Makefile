@@ -38,6 +38,7 @@ demo: kernel
 .PHONY: bench
 bench: FLAVOUR = fast
 bench: kernel
+	@kit/kernel '$(KERNEL)' onelayer
 	@bench/bench --kernel '$(KERNEL)' --only '$(ONLY)' --sched '$(SCHED)'
 
 #: make clean     removes all that was built, but for the downloaded kernel sources

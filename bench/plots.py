@@ -45,14 +45,14 @@ def legend(figure):
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels()):
             known.setdefault(label, handle)
+    names = [name for name in STYLE if name in known]
     # Room below the panels
     figure.get_layout_engine().set(rect=(0, 0.08, 1, 0.92))
-    columns = max(3, len(figure.axes) * 4)
     figure.legend(
-        known.values(),
-        known,
+        [known[name] for name in names],
+        names,
         loc="lower center",
-        ncol=min(columns, 9),
+        ncol=len(names) if len(figure.axes) > 1 else 5,
         frameon=False,
         fontsize=8,
     )
@@ -63,14 +63,19 @@ def panels(names, results):
     names = [name for name in names if any(results.get(name, {}).values())]
     if not names:
         return None, ()
+    rows = (len(names) + 3) // 4
+    columns = min(len(names), 4)
     figure, axes = plt.subplots(
-        1,
-        len(names),
-        figsize=(max(6.5, 4.2 * len(names)), 4.2),
+        rows,
+        columns,
+        figsize=(max(6.5, 4.2 * columns), 4.2 * rows),
         squeeze=False,
         layout="constrained",
     )
-    return figure, list(zip(names, axes[0]))
+    places = list(axes.flat)
+    for unused in places[len(names) :]:
+        unused.remove()
+    return figure, list(zip(names, places))
 
 
 def have(results, name, key):
@@ -113,6 +118,8 @@ def fairness(results, _):
             axes.plot(per_second, error, label=scheduler, **style)
         axes.axhline(0.5, color="black", linewidth=1, linestyle=":")
         axes.set_yscale("log")
+        axes.set_ylim(0.025, 100)
+        axes.locator_params(axis="x", nbins=5)
         tidy(axes, name, "I/Os a second", "largest error of a share, pp")
     if figure:
         legend(figure)

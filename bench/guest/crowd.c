@@ -63,7 +63,8 @@ static void reader(const char *device, int direct, long nr, int once,
 
 	if (fd < 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM))
 		die(device);
-	/* The pipe ends when all may start. */
+	/* One for being there. The pipe ends when all may start. */
+	++*done;
 	if (read(start, &c, 1))
 		die("pipe");
 	do {
@@ -144,7 +145,12 @@ int main(int argc, char **argv)
 			reader(device, direct, i, !ms, &done[i], start[0]);
 		}
 	}
-	/* Let them all get as far as the pipe. */
+	while (sum(done, nr) < (uint64_t)nr) {
+		if (waitpid(-1, NULL, WNOHANG) > 0)
+			return 1;
+		usleep(10 * 1000);
+	}
+	/* What they left to do in the kernel shall be over. */
 	sleep(2);
 	close(start[1]);
 
