@@ -28,10 +28,13 @@ make_files() {
 			hugefiles_size = ${FILE_MB}M
 			num_hugefiles = $((2 * FILES))
 			hugefiles_name = f
+			hugefiles_digits = 1
 		}
 	END
-	MKE2FS_CONFIG=$TMP/mke2fs.conf mke2fs -q -t ext4 -N 1024 -E packed_meta_blocks=1 "$DEV" 33G &&
-		mkdir "$MNT" && mount -t ext4 -o noatime,noinit_itable "$DEV" "$MNT" || fail "no file system"
+	# By path, for busybox has one of its own
+	MKE2FS_CONFIG=$TMP/mke2fs.conf /usr/bin/mke2fs -q -t ext4 -N 1024 -E packed_meta_blocks=1 "$DEV" 33G || exit
+	mkdir "$MNT"
+	mount -t ext4 -o noatime,noinit_itable "$DEV" "$MNT" || exit
 	mkdir "$MNT/1" "$MNT/2"
 	nr=0
 	while [ $nr -lt $FILES ]; do
@@ -49,7 +52,7 @@ first_mb() {
 # start_group NR PRIORITY PROCESSES
 start_group() {
 	make_group "g$1" "$2"
-	(run_as "g$1" "$(task_prio "$2")" fio --directory="$MNT/$1" --filename_format='f.$jobnum' --direct=1 \
+	(run_as "g$1" "$(task_prio "$2")" fio --directory="$MNT/$1" --filename_format=f.\$jobnum --direct=1 \
 		--ioengine=psync --size="${FILE_MB}m" --bs=4k --rw=randrw --norandommap --invalidate=0 --randseed="$1" \
 		--time_based --runtime=1000000 --disk_util=0 --numjobs="$3" --name=both --ramp_time="$RAMP" \
 		--group_reporting --output="$OUT/fio.$1.json" --output-format=json+ \
