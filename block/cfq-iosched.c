@@ -1174,11 +1174,10 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 			break;
 		cfqd = cfq_group_select_next(cfqd, now_ns);
 	}
-	if (rq) {
+	if (rq)
 		rq->rq_flags |= RQF_STARTED;
-	} else {
+	else
 		cfq_set_withheld(cfqmd, true);
-	}
 unlock:
 	spin_unlock_irq(&cfqmd->lock);
 	return rq;

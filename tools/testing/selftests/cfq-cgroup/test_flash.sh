@@ -59,7 +59,7 @@ alone() {
 quiet_reader() {
 	local quiet
 
-	title "a reader of priority 0 beside 64 requests of priority 7 has two fifths of what it has alone"
+	title "a reader of priority 0 has 2/5 of its rate alone beside 64 requests of priority 7"
 	# shellcheck disable=SC2086 # parameters
 	load_flash $SLOW
 	make_group a 0

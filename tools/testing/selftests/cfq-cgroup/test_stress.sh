@@ -39,6 +39,8 @@ keep_verifying() {
 # start_verifying DISK...: random and in sequence, direct and through the page cache, small and
 # large
 start_verifying() {
+	local disk
+
 	VERIFIERS=
 	for disk; do
 		keep_verifying "$disk" 0 --direct=1 --rw=randwrite --bs=4k \
