@@ -279,8 +279,9 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 	for (member = &cfqd->tasks; member->group; member = member_above(member)) {
 		if (member->entity.st)
 			break;
-		/* Between a request and the next it has not been away. */
-		credit_ns = 0;
+		/* Who was away goes before its equals, */
+		credit_ns = 1;
+		/* but between a request and the next it has not been away. */
 		if (member->idle_since_ns + tun->group_idle_ns > now_ns)
 			credit_ns = 2 * tun->group_slice_ns;
 		cfq_st_add(member_tree(member), &member->entity, credit_ns);
@@ -289,7 +290,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 	if (!top)
 		return;
 	cfqd->cfqmd->nr_busy_groups++;
-	cfq_member_preempt(top, !credit_ns);
+	cfq_member_preempt(top, credit_ns == 1);
 }
 
 /**
