@@ -12,8 +12,8 @@
  * 1. Shares.  Weighted fair queueing: what has something to do is on a service
  *    tree, sorted by virtual time, which advances by the device time charged
  *    over the weight.  Whoever received least goes next.  Who was away comes in
- *    at the minimum of the tree.  How device time is found out stands in
- *    block/cfq-iosched.c.
+ *    at the minimum of the tree, just before those who are there already.  How
+ *    device time is found out stands in block/cfq-iosched.c.
  *
  *    Groups nest, and so does this.  What competes (cfq_member) is the child
  *    groups of a group and, as one of them, its own tasks.  For each class
@@ -24,7 +24,7 @@
  *        root            of the disk                what competes there
  *          +- tasks      1/4    = 1/4               weight of the root group
  *          +- A (200)    2/4    = 1/2
- *          |   +- tasks  1/2 * 1/4 = 1/8            cfq.leaf_weight of A
+ *          |   +- tasks  1/2 * 1/4 = 1/8            weight 100, always
  *          |   +- C (300) 1/2 * 3/4 = 3/8
  *          |       +- tasks  all of C's
  *          +- B          1/4
@@ -160,6 +160,15 @@ static struct cfq_data *member_cfqd(struct cfq_member *member)
 		container_of(member, struct cfq_data, self);
 }
 
+/*
+ * To what do the settings of a group apply?  The root group competes with
+ * nobody, so there it is its tasks.
+ */
+static struct cfq_member *cfqd_set_member(struct cfq_data *cfqd)
+{
+	return cfqd->self.group ? &cfqd->self : &cfqd->tasks;
+}
+
 static struct cfq_service_tree *member_tree(const struct cfq_member *member)
 {
 	return &member->group->members[member->class];
@@ -272,25 +281,26 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_tunables *tun = &cfqd->cfqmd->dd.tun;
 	struct cfq_member *member, *top = NULL;
-	u64 credit_ns = 0;
+	bool was_away = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	for (member = &cfqd->tasks; member->group; member = member_above(member)) {
 		if (member->entity.st)
 			break;
-		/* Who was away goes before its equals, */
-		credit_ns = 1;
-		/* but between a request and the next it has not been away. */
-		if (member->idle_since_ns + tun->group_idle_ns > now_ns)
-			credit_ns = 2 * tun->group_slice_ns;
-		cfq_st_add(member_tree(member), &member->entity, credit_ns);
+		/*
+		 * Between one request and the next it has not been away, and
+		 * keeps its place.  A newcomer goes before its equals.
+		 */
+		was_away = member->idle_since_ns + tun->group_idle_ns <= now_ns;
+		cfq_st_add(member_tree(member), &member->entity,
+			   was_away ? 1 : 2 * tun->group_slice_ns);
 		top = member;
 	}
 	if (!top)
 		return;
 	cfqd->cfqmd->nr_busy_groups++;
-	cfq_member_preempt(top, credit_ns == 1);
+	cfq_member_preempt(top, was_away);
 }
 
 /**
@@ -562,15 +572,11 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
  * The grid.
  */
 
-/*
- * Settings of @cfqc take effect on one device.  The root group competes with
- * nobody, so what is set there applies to its tasks.
- */
+/* Settings of @cfqc take effect on one device. */
 static void cfqd_apply_settings(struct cfq_data *cfqd,
 				const struct cfq_cgroup *cfqc)
 {
-	struct cfq_member *member = cfqd->self.group ? &cfqd->self :
-						       &cfqd->tasks;
+	struct cfq_member *member = cfqd_set_member(cfqd);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
@@ -812,8 +818,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 
 	seq_printf(m, "busy %u\n", cfqmd->nr_busy_groups);
 	list_for_each_entry(cfqd, &cfqmd->column, column_node) {
-		const struct cfq_member *member = cfqd->self.group ?
-						  &cfqd->self : &cfqd->tasks;
+		const struct cfq_member *member = cfqd_set_member(cfqd);
 		char path[128] = "(removed)";
 
 		if (cfqd == &cfqmd->root)

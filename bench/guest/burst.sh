@@ -35,7 +35,5 @@ start_burst 1 -
 watch_mb 0 250 250 250
 sleep 10
 start_burst 2 "$newcomer"
-measure 10
-cp "$TMP/ranges" "$OUT/ranges"
-stop_loads ""
+record 10
 finish

@@ -68,8 +68,6 @@ start_group 1 "${3%:*}" "${3#*:}"
 start_group 2 "${4%:*}" "${4#*:}"
 watch_mb "$(first_mb "$MNT/1/f.0")" $((FILES * FILE_MB)) "$(first_mb "$MNT/2/f.0")" $((FILES * FILE_MB))
 sleep "$RAMP"
-measure "$seconds"
-cp "$TMP/ranges" "$OUT/ranges"
-stop_loads ""
+record "$seconds"
 umount "$MNT" || fail "cannot unmount"
 finish

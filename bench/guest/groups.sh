@@ -43,7 +43,5 @@ done
 # shellcheck disable=SC2086 # a list of numbers
 watch_mb $stretches
 sleep "$RAMP"
-measure "$seconds"
-cp "$TMP/ranges" "$OUT/ranges"
-stop_loads ""
+record "$seconds"
 finish

@@ -20,15 +20,12 @@ one_request_each() {
 
 groups=$1
 [ -n "$CONTROLLER" ] || cannot "no groups"
-sched=$SCHED
-SCHED=none
-use_device nullb0 none
-load_module null_blk nr_devices=1 gb=64 bs=4096 submit_queues=1 || fail "cannot load null_blk"
+load_null
+select_sched none
 mount_groups
 one_request_each
 one_request_each
 before=$(memory)
-SCHED=$sched
 prepare_device
 /guest/crowd direct "$DEV" 0 1 "" >/dev/null
 selected=$(memory)

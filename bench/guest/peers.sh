@@ -30,25 +30,6 @@ fact() {
 	echo "$*" >>"$OUT/facts"
 }
 
-mount_groups() {
-	[ -n "$CONTROLLER" ] || return 0
-	grep -q " $CG cgroup" /proc/mounts && return
-	mkdir -p "$CG"
-	if [ "$CONTROLLER" = io ]; then
-		mount -t cgroup2 cgroup2 "$CG" && echo +io >"$CG/cgroup.subtree_control"
-	else
-		mount -t cgroup -o "$CONTROLLER" "$CONTROLLER" "$CG"
-	fi
-}
-
-group_ioprio() {
-	case $CONTROLLER in
-	io) echo "$((100 * (8 - $2)))" >"$CG/$1/io.weight" ;;
-	blkio) echo "$((100 * (8 - $2)))" >"$CG/$1/blkio.bfq.weight" ;;
-	*) echo "$2" >"$CG/$1/cfq.ioprio" ;;
-	esac
-}
-
 # task_prio PRIORITY: that of the tasks of a group of this priority
 task_prio() {
 	if [ -n "$IONICE" ]; then
@@ -63,23 +44,11 @@ set_nr_requests() {
 	[ "$SCHED" = none ] || echo "$1" >"$QUEUE/nr_requests" || fail "cannot set nr_requests"
 }
 
-# use_device DISK DEBUGFS_DIRECTORY
-# shellcheck disable=SC2034 # test_common.sh uses them
-use_device() {
-	DISK=$1
-	DEV=/dev/$DISK
-	QUEUE=/sys/block/$DISK/queue
-	MODEL=/sys/kernel/debug/$2/$DISK
-}
-
-# prepare_device: the scheduler under test on a device that is there
+# prepare_device: what is under test on a device that is there
 prepare_device() {
-	local t number
+	local number
 
-	select_sched "$SCHED"
-	for t in $TUNE; do
-		echo "${t#*=}" >"$QUEUE/iosched/${t%%=*}" || fail "cannot set $t"
-	done
+	prepare_sched
 	[ -z "$NR_REQUESTS" ] || set_nr_requests "$NR_REQUESTS"
 	mount_groups
 	if [ "$CONTROLLER" = io ]; then
@@ -93,18 +62,27 @@ prepare_device() {
 	fact nr_requests "$(cat "$QUEUE/nr_requests")"
 }
 
+# load_null PARAMETER...: the device that only answers, and no scheduler yet
+load_null() {
+	use_model null_blk nullb0
+	load_module null_blk nr_devices=1 gb=64 bs=4096 submit_queues=1 "$@" ||
+		fail "cannot load the device"
+}
+
 # load_device DEVICE: disk, flash or null; DISK_PARAMS are added to the module's
 load_device() {
-	case $1 in
-	disk) use_device cfqd0 cfq_disk ;;
-	flash) use_device cfqf0 cfq_flash ;;
-	null) use_device nullb0 none ;;
-	esac
 	# shellcheck disable=SC2086 # a list of parameters
-	if [ "$1" = null ]; then
-		load_module null_blk nr_devices=1 gb=64 bs=4096 submit_queues=1 $DISK_PARAMS
-	else
-		load_module "cfq_$1" $DISK_PARAMS
-	fi || fail "cannot load the $1"
+	case $1 in
+	disk) load_disk ;;
+	flash) load_flash ;;
+	null) load_null $DISK_PARAMS ;;
+	esac
 	prepare_device
+}
+
+# record SECONDS: what the device counts for the groups in that time, and no more of the loads
+record() {
+	measure "$1"
+	cp "$TMP/ranges" "$OUT/ranges"
+	stop_loads ""
 }

@@ -142,12 +142,18 @@ load_disk() {
 load_model() {
 	# shellcheck disable=SC2086 # a list of parameters
 	load_module "$MODULE" "$@" $DISK_PARAMS || fail "cannot load the disk"
+	prepare_sched
+}
+
+# prepare_sched: the scheduler under test on a device that is there
+prepare_sched() {
+	local t
+
 	select_sched "$SCHED"
-	if [ "$SCHED" != none ]; then
-		for t in $TUNE; do
-			echo "${t#*=}" >"$QUEUE/iosched/${t%%=*}" || fail "cannot set $t"
-		done
-	fi
+	[ "$SCHED" != none ] || return 0
+	for t in $TUNE; do
+		echo "${t#*=}" >"$QUEUE/iosched/${t%%=*}" || fail "cannot set $t"
+	done
 }
 
 # load_flash PARAMETER...: the same with the flash device in its place, for the rest of the case
@@ -179,11 +185,16 @@ select_sched() {
 
 # --- groups; without a controller everything stays where it is ---
 
-# Version 1, mounted where the published manual mounts it
+# Version 1, mounted where the published manual mounts it; io is there in version 2 only
 mount_groups() {
 	[ -n "$CONTROLLER" ] || return 0
 	[ ! -e "$CG/cgroup.procs" ] || return 0
-	mkdir -p "$CG" && mount -t cgroup -o "$CONTROLLER" "$CONTROLLER" "$CG"
+	mkdir -p "$CG"
+	if [ "$CONTROLLER" = io ]; then
+		mount -t cgroup2 cgroup2 "$CG" && echo +io >"$CG/cgroup.subtree_control"
+	else
+		mount -t cgroup -o "$CONTROLLER" "$CONTROLLER" "$CG"
+	fi
 }
 
 # make_group NAME [PRIORITY]: NAME is a path below the root group, whose parent is there
@@ -195,11 +206,11 @@ make_group() {
 }
 
 group_ioprio() {
-	if [ "$CONTROLLER" = blkio ]; then
-		echo "$((100 * (8 - $2)))" >"$CG/$1/blkio.bfq.weight"
-	else
-		echo "$2" >"$CG/$1/cfq.ioprio"
-	fi
+	case $CONTROLLER in
+	io) echo "$((100 * (8 - $2)))" >"$CG/$1/io.weight" ;;
+	blkio) echo "$((100 * (8 - $2)))" >"$CG/$1/blkio.bfq.weight" ;;
+	*) echo "$2" >"$CG/$1/cfq.ioprio" ;;
+	esac
 }
 
 # try_remove_group NAME: its tasks go to the root group first
