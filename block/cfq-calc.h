@@ -227,6 +227,16 @@ static inline int cfq_negative_errno(const char *text)
 	return ret ?: -ERANGE;
 }
 
+/* The decimal number that @text is, alone, and which is @min to @max. */
+static inline int cfq_parse(const char *text, u64 min, u64 max, u64 *value)
+{
+	int ret = kstrtou64(text, 10, value);
+
+	if (ret)
+		return text[0] == '-' ? cfq_negative_errno(text) : ret;
+	return *value < min || *value > max ? -ERANGE : 0;
+}
+
 /* A group priority, 0 (highest) .. 7, as a weight, and back to the nearest. */
 static inline unsigned int cfq_group_prio_to_weight(unsigned int prio)
 {

@@ -17,14 +17,14 @@
  *
  *    Groups nest, and so does this.  What competes (cfq_member) is the child
  *    groups of a group and, as one of them, its own tasks.  For each class
- *    there is a tree; a class waits for the better ones.  A charge goes to all
- *    members from the tasks up to the top, and the choice goes down from there.
- *    With every weight 100 but where it says so:
+ *    (cfq.ioprio_class) there is a tree; a class waits for the better ones.  A
+ *    charge goes to all members from the tasks up to the top, and the choice
+ *    goes down from there.  With every weight 100 but where it says so:
  *
  *        root            of the disk                what competes there
  *          +- tasks      1/4    = 1/4               weight of the root group
  *          +- A (200)    2/4    = 1/2
- *          |   +- tasks  1/2 * 1/4 = 1/8            weight 100, always
+ *          |   +- tasks  1/2 * 1/4 = 1/8            cfq.leaf_weight of A
  *          |   +- C (300) 1/2 * 3/4 = 3/8
  *          |       +- tasks  all of C's
  *          +- B          1/4
@@ -89,10 +89,13 @@
  * cfqd never misses a change.
  */
 #include <linux/cgroup.h>
+#include <linux/ctype.h>
+#include <linux/kdev_t.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include <linux/cfq-iosched.h>
 
@@ -101,27 +104,44 @@
 /* Group priorities, 0 the highest. */
 #define CFQ_GROUP_PRIOS		8
 
+#define CFQ_WEIGHT_MAX		10000
+
 static DEFINE_MUTEX(cfq_grid_mutex);
 static DEFINE_SPINLOCK(cfq_grid_lock);
+
+/**
+ * struct cfq_device_settings - what was set for a group on one device
+ * @node: on cfqc->devices
+ * @dev: the device, which need not be there nor use this scheduler
+ * @weight: 0 if not set
+ */
+struct cfq_device_settings {
+	struct list_head	node;
+	dev_t			dev;
+	unsigned int		weight;
+};
 
 /**
  * struct cfq_cgroup - a group of tasks
  * @css: the cgroup's side
  * @row: its cfqds, one a device; see the locks above
- * @weight: of its cfqds
+ * @weight: of its cfqds, unless one is set for their device
+ * @leaf_weight: of its tasks beside its child groups
+ * @class: of its cfqds
+ * @devices: settings for single devices
  * @offline: the cgroup was removed, no cfqd may be added
  */
 struct cfq_cgroup {
 	struct cgroup_subsys_state css;
 	struct list_head	row;
 	unsigned int		weight;
+	unsigned int		leaf_weight;
+	enum cfq_class		class;
+	struct list_head	devices;
 	bool			offline;
 };
 
-static struct cfq_cgroup cfq_root_cgroup = {
-	.row	= LIST_HEAD_INIT(cfq_root_cgroup.row),
-	.weight	= CFQ_WEIGHT_DEFAULT,
-};
+static struct cfq_cgroup cfq_root_cgroup;
 
 static struct cfq_cgroup *css_to_cfqc(struct cgroup_subsys_state *css)
 {
@@ -453,17 +473,6 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 }
 
 /*
- * Must what is of a lower class wait for @class, which has requests sent but
- * none queued?  A device with one head would be late for the next request of
- * the better class; the idle class waits as long as others want the device.
- */
-static bool cfq_class_holds(const struct cfq_data *group, enum cfq_class class)
-{
-	return group->members[class].nr &&
-	       (group->cfqmd->dd.one_head || class + 1 == CFQ_CLASS_IDLE);
-}
-
-/*
  * The next member of @group with a request queued, after @member if given,
  * unless it has to wait for those behind it.
  */
@@ -483,7 +492,8 @@ static struct cfq_member *cfq_next_ready(struct cfq_data *group,
 				return cfq_member_too_far_ahead(member, now_ns) ?
 					NULL : member;
 		}
-		if (cfq_class_holds(group, class))
+		/* For what is sent the rest waits, too: it would be in the way. */
+		if (group->members[class].nr)
 			break;
 		member = NULL;
 	}
@@ -572,15 +582,60 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
  * The grid.
  */
 
+static struct cfq_device_settings *
+cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
+{
+	struct cfq_device_settings *settings;
+
+	list_for_each_entry(settings, &cfqc->devices, node)
+		if (settings->dev == dev)
+			return settings;
+	return NULL;
+}
+
+/* Virtual times of different trees cannot be compared. */
+static void member_set_class(struct cfq_member *member, enum cfq_class class)
+{
+	struct cfq_service_tree *st = &member->group->members[class];
+	struct cfq_data *active = member->group->cfqmd->active_cfqd;
+	bool busy = member->entity.st;
+
+	if (member->class == class)
+		return;
+	if (busy)
+		cfq_st_del(&member->entity);
+	WRITE_ONCE(member->class, class);
+	member->entity.vdisktime = st->min_vdisktime;
+	if (busy)
+		cfq_st_add(st, &member->entity, 0);
+	/* Whose turn it is may have changed. */
+	if (active)
+		active->slice_cut = true;
+}
+
+static void member_set_weight(struct cfq_member *member, unsigned int weight)
+{
+	cfq_entity_reweigh(member_tree(member), &member->entity, weight);
+}
+
 /* Settings of @cfqc take effect on one device. */
 static void cfqd_apply_settings(struct cfq_data *cfqd,
 				const struct cfq_cgroup *cfqc)
 {
+	const struct gendisk *disk = cfqd->cfqmd->dd.queue->disk;
+	const struct cfq_device_settings *settings;
 	struct cfq_member *member = cfqd_set_member(cfqd);
+	unsigned int weight = cfqc->weight;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	cfq_entity_reweigh(member_tree(member), &member->entity, cfqc->weight);
+	settings = cfqc_device_settings(cfqc, disk_devt(disk));
+	if (settings && settings->weight)
+		weight = settings->weight;
+	if (member != &cfqd->tasks)
+		member_set_weight(&cfqd->tasks, cfqc->leaf_weight);
+	member_set_class(member, cfqc->class);
+	member_set_weight(member, weight);
 }
 
 /*
@@ -840,17 +895,26 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 
 /*
  * Control files.
+ *
+ * A write is one setting and is taken as a whole or refused, with -EINVAL if it
+ * has not the form, -ERANGE for a number out of range, -ENODEV for a device
+ * that is not there.  How a setting is written stands in the manual.
  */
 
-static void cfqc_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
+/* What is changed until cfqc_end_change() takes effect at once. */
+static void cfqc_begin_change(void)
+	__acquires(&cfq_grid_lock)
+{
+	mutex_lock(&cfq_grid_mutex);
+	spin_lock_irq(&cfq_grid_lock);
+}
+
+static void cfqc_end_change(struct cfq_cgroup *cfqc)
+	__releases(&cfq_grid_lock)
 {
 	struct cfq_data *cfqd;
 
-	mutex_lock(&cfq_grid_mutex);
-	spin_lock_irq(&cfq_grid_lock);
-	WRITE_ONCE(cfqc->weight, weight);
 	spin_unlock_irq(&cfq_grid_lock);
-
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
 				lockdep_is_held(&cfq_grid_mutex)) {
 		spin_lock_irq(&cfqd->cfqmd->lock);
@@ -858,6 +922,21 @@ static void cfqc_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
 		spin_unlock_irq(&cfqd->cfqmd->lock);
 	}
 	mutex_unlock(&cfq_grid_mutex);
+}
+
+/* The text that was written, without blanks around it, NULL if it is none. */
+static char *cfq_file_text(char *buf, size_t nbytes)
+{
+	/* What follows a NUL is part of what was written, too. */
+	return strlen(buf) == nbytes ? strstrip(buf) : NULL;
+}
+
+static int cfq_file_number(char *buf, size_t nbytes, u64 min, u64 max,
+			   u64 *value)
+{
+	const char *text = cfq_file_text(buf, nbytes);
+
+	return text ? cfq_parse(text, min, max, value) : -EINVAL;
 }
 
 static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css,
@@ -869,20 +948,298 @@ static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css,
 static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 				 size_t nbytes, loff_t off)
 {
-	s64 prio;
+	struct cfq_cgroup *cfqc = css_to_cfqc(of_css(of));
+	u64 prio;
 	int ret;
 
-	/* What follows a NUL is part of what was written, too. */
-	if (strlen(buf) != nbytes)
-		return -EINVAL;
-	ret = kstrtos64(strstrip(buf), 10, &prio);
+	ret = cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio);
 	if (ret)
 		return ret;
-	if (prio < 0 || prio >= CFQ_GROUP_PRIOS)
-		return -ERANGE;
-	cfqc_set_weight(css_to_cfqc(of_css(of)),
-			cfq_group_prio_to_weight(prio));
+	cfqc_begin_change();
+	WRITE_ONCE(cfqc->weight, cfq_group_prio_to_weight(prio));
+	cfqc_end_change(cfqc);
 	return nbytes;
+}
+
+/* The numbers of the classes are those of ionice. */
+#define CFQ_CLASS_NUMBER(class)	((class) + IOPRIO_CLASS_RT)
+
+static u64 cfqc_class_read(struct cgroup_subsys_state *css, struct cftype *cft)
+{
+	return CFQ_CLASS_NUMBER(READ_ONCE(css_to_cfqc(css)->class));
+}
+
+static int cfqc_class_parse(const char *text, enum cfq_class *class)
+{
+	/* Those of ionice, and what they are called for short. */
+	static const char * const names[] = {
+		"realtime", "best-effort", "idle", "rt", "be",
+	};
+	u64 number;
+	int ret;
+
+	ret = match_string(names, ARRAY_SIZE(names), text);
+	if (ret >= 0) {
+		*class = ret % CFQ_NR_CLASSES;
+		return 0;
+	}
+	ret = cfq_parse(text, CFQ_CLASS_NUMBER(CFQ_CLASS_RT),
+			CFQ_CLASS_NUMBER(CFQ_CLASS_IDLE), &number);
+	if (!ret)
+		*class = number - CFQ_CLASS_NUMBER(CFQ_CLASS_RT);
+	return ret;
+}
+
+static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
+				size_t nbytes, loff_t off)
+{
+	struct cfq_cgroup *cfqc = css_to_cfqc(of_css(of));
+	const char *text = cfq_file_text(buf, nbytes);
+	enum cfq_class class;
+	int ret;
+
+	ret = text ? cfqc_class_parse(text, &class) : -EINVAL;
+	if (ret)
+		return ret;
+	cfqc_begin_change();
+	WRITE_ONCE(cfqc->class, class);
+	cfqc_end_change(cfqc);
+	return nbytes;
+}
+
+static u64 cfqc_weight_read(struct cgroup_subsys_state *css, struct cftype *cft)
+{
+	return READ_ONCE(css_to_cfqc(css)->weight);
+}
+
+static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
+				 size_t nbytes, loff_t off)
+{
+	struct cfq_cgroup *cfqc = css_to_cfqc(of_css(of));
+	u64 weight;
+	int ret;
+
+	ret = cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight);
+	if (ret)
+		return ret;
+	cfqc_begin_change();
+	WRITE_ONCE(cfqc->weight, weight);
+	cfqc_end_change(cfqc);
+	return nbytes;
+}
+
+static u64 cfqc_leaf_weight_read(struct cgroup_subsys_state *css,
+				 struct cftype *cft)
+{
+	return READ_ONCE(css_to_cfqc(css)->leaf_weight);
+}
+
+static ssize_t cfqc_leaf_weight_write(struct kernfs_open_file *of, char *buf,
+				      size_t nbytes, loff_t off)
+{
+	struct cfq_cgroup *cfqc = css_to_cfqc(of_css(of));
+	u64 weight;
+	int ret;
+
+	ret = cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight);
+	if (ret)
+		return ret;
+	cfqc_begin_change();
+	WRITE_ONCE(cfqc->leaf_weight, weight);
+	cfqc_end_change(cfqc);
+	return nbytes;
+}
+
+/*
+ * Files with a setting for each device: "MAJ:MIN VALUE", where "default" for
+ * the value removes it, and "default VALUE" for all other devices.
+ */
+
+/* What was written to such a file. */
+struct cfq_device_input {
+	bool	for_device;	/* or else for all that have none */
+	dev_t	dev;
+	char	*value;
+};
+
+static int cfq_parse_dev(char *text, dev_t *dev)
+{
+	char *minor_text = strchr(text, ':');
+	u64 major, minor;
+
+	if (!minor_text)
+		return -EINVAL;
+	*minor_text++ = '\0';
+	if (!isdigit(text[0]) || !isdigit(minor_text[0]))
+		return -EINVAL;
+	if (cfq_parse(text, 0, U64_MAX, &major) == -EINVAL ||
+	    cfq_parse(minor_text, 0, U64_MAX, &minor) == -EINVAL)
+		return -EINVAL;
+	if (cfq_parse(text, 0, MAJOR(~0U), &major) ||
+	    cfq_parse(minor_text, 0, MINOR(~0U), &minor))
+		return -ENODEV;
+	*dev = MKDEV(major, minor);
+	return 0;
+}
+
+/*
+ * Takes what was written apart.  A device that is not there is no error yet, as
+ * there may be a setting to remove; it has the number 0.
+ */
+static int cfq_parse_device_input(char *buf, size_t nbytes,
+				  struct cfq_device_input *input)
+{
+	char *text = cfq_file_text(buf, nbytes);
+	char *word;
+	int ret;
+
+	/* Blanks may stand between words, the end of a line may not. */
+	if (!text || strchr(text, '\n'))
+		return -EINVAL;
+
+	*input = (struct cfq_device_input) { .value = text };
+	word = strsep(&input->value, " \t");
+	if (!input->value) {
+		input->value = word;
+		return 0;
+	}
+	input->value = skip_spaces(input->value);
+	if (!strcmp(word, "default"))
+		return 0;
+
+	input->for_device = true;
+	ret = cfq_parse_dev(word, &input->dev);
+	return ret == -ENODEV ? 0 : ret;
+}
+
+/* Is there a disk, and not a part of one, of this number? */
+static bool cfq_disk_exists(dev_t dev)
+{
+	struct device *device;
+	bool is_disk;
+
+	/* A hidden disk has no number. */
+	if (!dev)
+		return false;
+	device = class_find_device_by_devt(&block_class, dev);
+	is_disk = device && device->type == &disk_type;
+	put_device(device);
+	return is_disk;
+}
+
+/*
+ * Set what @offset into a struct cfq_device_settings is; 0 removes it.  A
+ * setting outlives its device, which may come back, and can be removed without.
+ */
+static int cfqc_set_for_device(struct cfq_cgroup *cfqc, dev_t dev,
+			       size_t offset, unsigned int value)
+{
+	struct cfq_device_settings *new, *settings, *unused;
+	const bool exists = cfq_disk_exists(dev);
+	int ret = 0;
+
+	/* Reclaim could wait for a device that waits for the mutex. */
+	new = kzalloc_obj(*new);
+	if (!new)
+		return -ENOMEM;
+	new->dev = dev;
+	unused = new;
+
+	cfqc_begin_change();
+	settings = cfqc_device_settings(cfqc, dev);
+	if (!exists && (!settings || value)) {
+		ret = -ENODEV;
+	} else if (!settings && value) {
+		settings = new;
+		unused = NULL;
+		list_add_tail(&settings->node, &cfqc->devices);
+	}
+	if (!ret && settings) {
+		*(unsigned int *)((void *)settings + offset) = value;
+		if (!settings->weight) {
+			list_del(&settings->node);
+			unused = settings;
+		}
+	}
+	cfqc_end_change(cfqc);
+	kfree(unused);
+	return ret;
+}
+
+/* Lines for the devices with a setting. */
+static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
+			      size_t offset)
+{
+	const struct cfq_device_settings *settings;
+
+	mutex_lock(&cfq_grid_mutex);
+	list_for_each_entry(settings, &cfqc->devices, node) {
+		unsigned int value = *(unsigned int *)((void *)settings +
+						       offset);
+
+		if (value)
+			seq_printf(m, "%u:%u %u\n", MAJOR(settings->dev),
+				   MINOR(settings->dev), value);
+	}
+	mutex_unlock(&cfq_grid_mutex);
+}
+
+static int cfqc_weight_device_show(struct seq_file *m, void *unused)
+{
+	cfqc_show_devices(css_to_cfqc(seq_css(m)), m,
+			  offsetof(struct cfq_device_settings, weight));
+	return 0;
+}
+
+static int cfqc_weights_show(struct seq_file *m, void *unused)
+{
+	seq_printf(m, "default %u\n",
+		   READ_ONCE(css_to_cfqc(seq_css(m))->weight));
+	return cfqc_weight_device_show(m, unused);
+}
+
+static ssize_t cfqc_set_weights(struct cfq_cgroup *cfqc,
+				const struct cfq_device_input *input)
+{
+	u64 weight = 0;
+	int ret = 0;
+
+	if (!input->for_device || strcmp(input->value, "default"))
+		ret = cfq_parse(input->value, !input->for_device,
+				CFQ_WEIGHT_MAX, &weight);
+	if (ret)
+		return ret;
+	if (input->for_device)
+		return cfqc_set_for_device(cfqc, input->dev,
+				offsetof(struct cfq_device_settings, weight),
+				weight);
+
+	cfqc_begin_change();
+	WRITE_ONCE(cfqc->weight, weight);
+	cfqc_end_change(cfqc);
+	return 0;
+}
+
+static ssize_t cfqc_weight_device_write(struct kernfs_open_file *of, char *buf,
+					size_t nbytes, loff_t off)
+{
+	struct cfq_device_input input;
+	int ret;
+
+	ret = cfq_parse_device_input(buf, nbytes, &input);
+	if (!ret && !input.for_device)
+		ret = -EINVAL;
+	return ret ?: cfqc_set_weights(css_to_cfqc(of_css(of)), &input) ?:
+		nbytes;
+}
+
+static ssize_t cfqc_weights_write(struct kernfs_open_file *of, char *buf,
+				  size_t nbytes, loff_t off)
+{
+	struct cfq_device_input input;
+
+	return cfq_parse_device_input(buf, nbytes, &input) ?:
+		cfqc_set_weights(css_to_cfqc(of_css(of)), &input) ?: nbytes;
 }
 
 static struct cftype cfqc_legacy_files[] = {
@@ -890,6 +1247,47 @@ static struct cftype cfqc_legacy_files[] = {
 		.name		= "ioprio",
 		.read_u64	= cfqc_ioprio_read,
 		.write		= cfqc_ioprio_write,
+	},
+	{
+		.name		= "ioprio_class",
+		.read_u64	= cfqc_class_read,
+		.write		= cfqc_class_write,
+	},
+	{
+		.name		= "weight",
+		.read_u64	= cfqc_weight_read,
+		.write		= cfqc_weight_write,
+	},
+	{
+		.name		= "weight_device",
+		.seq_show	= cfqc_weight_device_show,
+		.write		= cfqc_weight_device_write,
+	},
+	{
+		.name		= "leaf_weight",
+		/* The weight of the root group is that of its tasks. */
+		.flags		= CFTYPE_NOT_ON_ROOT,
+		.read_u64	= cfqc_leaf_weight_read,
+		.write		= cfqc_leaf_weight_write,
+	},
+	{}
+};
+
+static struct cftype cfqc_files[] = {
+	{
+		.name		= "ioprio",
+		.read_u64	= cfqc_ioprio_read,
+		.write		= cfqc_ioprio_write,
+	},
+	{
+		.name		= "ioprio_class",
+		.read_u64	= cfqc_class_read,
+		.write		= cfqc_class_write,
+	},
+	{
+		.name		= "weight",
+		.seq_show	= cfqc_weights_show,
+		.write		= cfqc_weights_write,
 	},
 	{}
 };
@@ -903,14 +1301,14 @@ cfqc_css_alloc(struct cgroup_subsys_state *parent)
 {
 	struct cfq_cgroup *cfqc;
 
-	if (!parent)
-		return &cfq_root_cgroup.css;
-
-	cfqc = kzalloc_obj(*cfqc);
+	cfqc = parent ? kzalloc_obj(*cfqc) : &cfq_root_cgroup;
 	if (!cfqc)
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&cfqc->row);
+	INIT_LIST_HEAD(&cfqc->devices);
 	cfqc->weight = CFQ_WEIGHT_DEFAULT;
+	cfqc->leaf_weight = CFQ_WEIGHT_DEFAULT;
+	cfqc->class = CFQ_CLASS_BE;
 	return &cfqc->css;
 }
 
@@ -938,7 +1336,10 @@ static void cfqc_css_offline(struct cgroup_subsys_state *css)
 static void cfqc_css_free(struct cgroup_subsys_state *css)
 {
 	struct cfq_cgroup *cfqc = css_to_cfqc(css);
+	struct cfq_device_settings *settings, *next;
 
+	list_for_each_entry_safe(settings, next, &cfqc->devices, node)
+		kfree(settings);
 	if (cfqc != &cfq_root_cgroup)
 		kfree(cfqc);
 }
@@ -948,4 +1349,6 @@ struct cgroup_subsys cfq_cgrp_subsys = {
 	.css_offline	= cfqc_css_offline,
 	.css_free	= cfqc_css_free,
 	.legacy_cftypes	= cfqc_legacy_files,
+	.dfl_cftypes	= cfqc_files,
+	.threaded	= true,
 };

@@ -1530,15 +1530,6 @@ static void cfq_exit_sched(struct elevator_queue *eq)
  * outside of its range with -ERANGE; the old setting stays.
  */
 
-static int cfq_parse(const char *page, u64 min, u64 max, u64 *value)
-{
-	int ret = kstrtou64(page, 10, value);
-
-	if (ret)
-		return page[0] == '-' ? cfq_negative_errno(page) : ret;
-	return *value < min || *value > max ? -ERANGE : 0;
-}
-
 /* A value in sysfs is that of a member of struct cfq_tunables in a unit. */
 struct cfq_tunable {
 	size_t	offset;		/* of a u64 */

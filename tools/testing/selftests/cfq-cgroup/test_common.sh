@@ -197,6 +197,20 @@ mount_groups() {
 	fi
 }
 
+# For the rest of the test, groups are those of version 2.
+mount_unified() {
+	[ ! -e "$CG/cgroup.procs" ] || umount "$CG"
+	CG=/dev/unified
+	mkdir -p "$CG"
+	mount -t cgroup2 none "$CG"
+	retry enable_children . || fail "cannot enable $CONTROLLER in version 2"
+}
+
+# enable_children NAME: the controller, for the child groups of NAME
+enable_children() {
+	echo "+$CONTROLLER" >"$CG/$1/cgroup.subtree_control"
+}
+
 # make_group NAME [PRIORITY]: NAME is a path below the root group, whose parent is there
 make_group() {
 	[ -n "$CONTROLLER" ] || return 0
@@ -236,6 +250,41 @@ remove_groups() {
 	for dir in $(find "$CG" -mindepth 1 -depth -type d); do
 		remove_group "${dir#"$CG/"}"
 	done
+}
+
+# --- what is written to $FILE ---
+
+FILE=
+
+# takes PRINTF_FORMAT VALUE: VALUE in that format is taken, and reads back
+takes() {
+	local errno
+
+	# shellcheck disable=SC2059 # the format is the test
+	errno=$(printf -- "$1" "$2" | ./write_errno "$FILE")
+	[ "$errno:$(cat "$FILE")" = "0:$2" ] ||
+		fail "'$1' of $2 gives $errno and reads $(cat "$FILE")"
+}
+
+# refuses PRINTF_FORMAT ERRNO: the value stays
+refuses() {
+	local before errno
+
+	before=$(cat "$FILE")
+	# shellcheck disable=SC2059 # the format is the test
+	errno=$(printf -- "$1" | ./write_errno "$FILE")
+	[ "$errno" = "$2" ] || fail "'$1' gives $errno, expected $2"
+	[ "$(cat "$FILE")" = "$before" ] || fail "'$1' changes $before to $(cat "$FILE")"
+}
+
+# gives PRINTF_FORMAT TEXT: it is taken, and the file reads TEXT then
+gives() {
+	local errno
+
+	# shellcheck disable=SC2059 # the format is the test
+	errno=$(printf -- "$1" | ./write_errno "$FILE")
+	[ "$errno" = 0 ] || fail "'$1' to ${FILE##*/} gives $errno"
+	[ "$(cat "$FILE")" = "$2" ] || fail "after '$1' ${FILE##*/} reads '$(cat "$FILE")'"
 }
 
 # --- loads ---

@@ -7,27 +7,6 @@
 
 FILE=$CG/g/cfq.ioprio
 
-# takes PRINTF_FORMAT VALUE: VALUE in that format is taken, and reads back
-takes() {
-	local errno
-
-	# shellcheck disable=SC2059 # the format is the test
-	errno=$(printf -- "$1" "$2" | ./write_errno "$FILE")
-	[ "$errno:$(cat "$FILE")" = "0:$2" ] ||
-		fail "'$1' of $2 gives $errno and reads $(cat "$FILE")"
-}
-
-# refuses PRINTF_FORMAT ERRNO: the value stays
-refuses() {
-	local before errno
-
-	before=$(cat "$FILE")
-	# shellcheck disable=SC2059 # the format is the test
-	errno=$(printf -- "$1" | ./write_errno "$FILE")
-	[ "$errno" = "$2" ] || fail "'$1' gives $errno, expected $2"
-	[ "$(cat "$FILE")" = "$before" ] || fail "'$1' changes $before to $(cat "$FILE")"
-}
-
 defaults() {
 	title "a new group has priority 4, whatever its parent's"
 	make_group g

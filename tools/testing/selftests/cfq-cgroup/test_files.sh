@@ -1,0 +1,186 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The files of a group, in version 1 and 2: defaults, what they take and how it reads back, and what
+# they refuse, with which errno, without a change.
+
+. ./test_common.sh
+
+# What is no number, for any file
+no_numbers() {
+	for text in '\n' ' ' '\t\n' high 3x x3 0x3 3.0 3e0 '1,2' '1\n2' '1\n2\n' '- 1' - + '3-' \
+		'3\0004' '\0003' '3\001' '\303\277' "3$(printf '%4000s' x)"; do
+		refuses "$text" EINVAL
+	done
+}
+
+# out_of_range NUMBER...: these, and what no file takes
+out_of_range() {
+	for text in "$@" -1 -2147483648 4294967296 4294967297 9223372036854775808 \
+		18446744073709551616 18446744073709551617 -9223372036854775809; do
+		refuses "$text" ERANGE
+		refuses "$text\n" ERANGE
+	done
+}
+
+# in_group FILE: of a new group g
+in_group() {
+	[ -d "$CG/g" ] || make_group g
+	FILE=$CG/g/$1
+}
+
+weight_file() {
+	title "cfq.weight is 1 to 10000, and another view of cfq.ioprio"
+	in_group cfq.weight
+	gives '100' 100
+	for value in 1 10000 99 300; do
+		takes '%d' "$value"
+		takes ' %d\t\n' "$value"
+	done
+	out_of_range 0 10001 100000
+	no_numbers
+	refuses 'default' EINVAL
+	refuses 'default 100' EINVAL
+	refuses '1 2' EINVAL
+	for pair in 1:7 37:7 38:6 100:4 150:2 200:0 10000:0; do
+		takes '%d' "${pair%:*}"
+		expect "weight ${pair%:*} is priority $(cat "$CG/g/cfq.ioprio")" \
+			"$(cat "$CG/g/cfq.ioprio") == ${pair#*:}"
+	done
+	group_ioprio g 7
+	expect "priority 7 is weight $(cat "$FILE")" "$(cat "$FILE") == 25"
+}
+
+leaf_weight_file() {
+	title "cfq.leaf_weight is 1 to 10000; the root group has none"
+	in_group cfq.leaf_weight
+	gives '100' 100
+	takes '%d' 1
+	takes '%d\n' 10000
+	out_of_range 0 10001
+	no_numbers
+	[ ! -e "$CG/cfq.leaf_weight" ] || fail "the root group has a leaf_weight"
+}
+
+class_file() {
+	title "cfq.ioprio_class is 1 to 3, or a name"
+	in_group cfq.ioprio_class
+	expect "a new group has class $(cat "$FILE")" "$(cat "$FILE") == 2"
+	for value in 1 2 3; do
+		takes '%d' "$value"
+		takes '\t%d \n' "$value"
+	done
+	gives 'realtime' 1
+	gives 'best-effort\n' 2
+	gives ' idle ' 3
+	gives 'rt\n' 1
+	gives 'be' 2
+	out_of_range 0 4 5
+	no_numbers
+	for text in none realtim realtimes RT 'rt be' 'rt\nbe' 'idle\0' '1 idle'; do
+		refuses "$text" EINVAL
+	done
+}
+
+# The forms that files with a line for each device have in common; the disks are there.
+device_lines() {
+	local first=$1 a b
+
+	a=$(cat /sys/block/cfqd0/dev)
+	b=$(cat /sys/block/cfqd1/dev)
+	gives "$a 200" "$first$a 200"
+	gives "$b 300\n" "$first$a 200
+$b 300"
+	gives " $a \t 1\n" "$first$a 1
+$b 300"
+	gives "$a default\n" "$first$b 300"
+	gives "$a default\n" "$first$b 300"
+	gives "0$b 17" "$first$b 17"
+
+	no_numbers
+	for text in "$a" "$a " ": 1" "1: 1" ":1 1" "-1:0 1" "+1:0 1" "0x8:0 1" "8 0 1" "8:0:0 1" \
+		"cfqd0 1" "/dev/cfqd0 1" "$a 1 1" "$a -" "$a high" "$a 1x" "$a 1\n$b 1" \
+		"$a\n1" "$a\0 1" "$a 1\0" "$a 1 default" "$a default 1" "default" "$a Default" \
+		"$a 1 $b 1" "$a: 1" "$a,1" "$a=1"; do
+		refuses "$text" EINVAL
+	done
+	for text in "$a 10001" "$a -1" "$a 4294967297" "$a 18446744073709551617"; do
+		refuses "$text" ERANGE
+	done
+	for text in "4095:1048575 1" "0:0 1" "4096:0 1" "0:1048576 1" "4294967296:0 1" \
+		"${a%:*}:18446744073709551616 1" "4095:7 default"; do
+		refuses "$text" ENODEV
+	done
+}
+
+weight_device_file() {
+	title "cfq.weight_device takes weights of disks, one a write"
+	load_disk nr_devices=2
+	in_group cfq.weight_device
+	gives "$(cat /sys/block/cfqd0/dev) 0" ""
+	device_lines ""
+	gives "$(cat /sys/block/cfqd1/dev) 0" ""
+	refuses "default 100" EINVAL
+	refuses "100" EINVAL
+}
+
+partition() {
+	title "a partition has no weight of its own"
+	load_disk
+	in_group "${DEVICE_FILE:-cfq.weight_device}"
+	# From sector 8 on, 16 sectors
+	{
+		head -c 450 /dev/zero
+		printf '\203\0\0\0\10\0\0\0\20\0\0\0'
+		head -c 48 /dev/zero
+		printf '\125\252'
+	} | "$DD" of="$DEV" conv=fsync 2>/dev/null
+	blockdev --rereadpt "$DEV"
+	[ -e "/sys/block/$DISK/${DISK}p1" ] || fail "there is no partition"
+	refuses "$(cat "/sys/block/$DISK/${DISK}p1/dev") 100" ENODEV
+}
+
+replugged() {
+	title "a weight of a disk outlives the disk, and can be removed without it"
+	load_disk
+	in_group cfq.weight_device
+	dev=$(cat "/sys/block/$DISK/dev")
+	gives "$dev 200" "$dev 200"
+	unload_disk
+	expect "it is still there" "\"$(cat "$FILE")\" == \"$dev 200\""
+	refuses "$dev 300" ENODEV
+	gives "$dev default" ""
+	refuses "$dev default" ENODEV
+}
+
+unified() {
+	title "version 2: the same files in its form, for threads as well"
+	mount_unified
+	load_disk nr_devices=2
+	in_group cfq.weight
+	gives "100" "default 100"
+	gives "default 250" "default 250"
+	gives " default \t 70\n" "default 70"
+	device_lines "default 70
+"
+	for text in 0 10001 -1 "default 0" "default 10001" "default -1"; do
+		refuses "$text" ERANGE
+	done
+	for text in "default" "default default" "default 1 1" "defaults 1" "1 default"; do
+		refuses "$text" EINVAL
+	done
+	in_group cfq.ioprio
+	takes '%d' 0
+	in_group cfq.ioprio_class
+	gives 'rt' 1
+	for file in weight_device leaf_weight; do
+		[ ! -e "$CG/g/cfq.$file" ] || fail "there is a cfq.$file"
+	done
+
+	make_group g/threads
+	echo threaded >"$CG/g/threads/cgroup.type" || fail "a group cannot be threaded"
+	enable_children g || fail "the controller is not for threads"
+	[ -e "$CG/g/threads/cfq.weight" ] || fail "a threaded group has no weight"
+}
+
+[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+run_cases weight_file leaf_weight_file class_file weight_device_file partition replugged unified

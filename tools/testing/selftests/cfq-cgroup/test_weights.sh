@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Weights and classes of groups decide as the manual says: on disk and flash, in version 1 and 2,
+# for all devices and for one, and from the moment they are set.
+
+. ./test_common.sh
+
+PROCESSES=${PROCESSES:-8}
+DURATION=${DURATION:-60}	# of virtual time; on flash a sixth of it
+BOUND=${BOUND:-1}		# percentage points
+
+# set_file GROUP FILE TEXT
+set_file() {
+	echo "$3" >"$CG/$1/cfq.$2" || fail "cannot set $2 of $1 to $3"
+}
+
+# two_groups: readers in g1 and g2
+two_groups() {
+	make_group g1
+	make_group g2
+	start_load g1 - read "$PROCESSES" 0
+	start_load g2 - read "$PROCESSES" 2000
+	watch_mb 0 2000 2000 2000
+}
+
+# share_out PERCENT...: so, within the bound
+share_out() {
+	local error
+
+	sleep 2
+	if [ "$MODULE" = cfq_flash ]; then
+		measure $((DURATION / 6))
+	else
+		measure "$DURATION"
+	fi
+	error=$(distance "$@")
+	expect "shares $(shares) %, $(ios) requests, promised $*, error $error pp" \
+		"$error <= $BOUND"
+}
+
+# Slow enough that the device and not the processor is short
+slow_flash() {
+	load_flash queue_depth=8 read_us=1600
+}
+
+disk_weights() {
+	title "disk: weights 200 and 300 give 40 and 60 % within $BOUND pp, and can change"
+	load_disk
+	two_groups
+	set_file g1 weight 200
+	set_file g2 weight 300
+	share_out 40 60
+	set_file g1 weight 10
+	set_file g2 weight 30
+	share_out 25 75
+}
+
+flash_weights() {
+	title "flash: weights 200 and 300 give 40 and 60 % within $BOUND pp, and can change"
+	slow_flash
+	two_groups
+	set_file g1 weight 200
+	set_file g2 weight 300
+	share_out 40 60
+	set_file g1 weight 9000
+	set_file g2 weight 3000
+	share_out 75 25
+}
+
+leaf_weight() {
+	title "cfq.leaf_weight is that of a group's tasks among its child groups"
+	load_disk
+	make_group g1
+	make_group g1/child
+	set_file g1 leaf_weight 300
+	start_load g1 - read "$PROCESSES" 0
+	start_load g1/child - read "$PROCESSES" 2000
+	watch_mb 0 2000 2000 2000
+	share_out 75 25
+	set_file g1 leaf_weight 25
+	share_out 20 80
+}
+
+# classes: readers are in g1 and g2
+classes() {
+	local other
+
+	set_file g2 weight 10000
+	set_file g1 ioprio_class realtime
+	share_out 100 0
+	set_file g2 ioprio_class 1
+	set_file g2 weight 300
+	share_out 25 75
+	set_file g1 ioprio_class be
+	share_out 0 100
+	set_file g2 ioprio_class idle
+	share_out 100 0
+	# Nobody else is there any more
+	other=$LOADS
+	LOADS=${LOADS##* }
+	kill "$(echo "$other" | cut -d ' ' -f 2)"
+	sleep 2
+	measure 10
+	expect "the idle class alone: $(shares) %, $(ios 2) requests" \
+		"$(share 2) > 99 && $(ios 2) > 500"
+}
+
+disk_classes() {
+	title "disk: real time goes before all others, idle only when nobody else wants the disk"
+	load_disk
+	two_groups
+	classes
+}
+
+flash_classes() {
+	title "flash: real time goes before all others, idle only when nobody else wants it"
+	slow_flash
+	two_groups
+	classes
+}
+
+idle_latency() {
+	title "who comes to an idle class disk has it at once"
+	load_disk
+	make_group g1
+	make_group g2
+	set_file g1 ioprio_class idle
+	start_load g1 - read "$PROCESSES" 0
+	sleep 2
+	start_load g2 - read 1 2000
+	watch_mb 0 2000 2000 2000
+	share_out 0 100
+}
+
+# one_disk FILE: the weights on the second of two disks are others
+one_disk() {
+	local second
+
+	load_disk nr_devices=2
+	select_sched "$SCHED" cfqd1
+	second=$(cat /sys/block/cfqd1/dev)
+	two_groups
+	DEV=/dev/cfqd1
+	start_load g1 - read "$PROCESSES" 4000
+	start_load g2 - read "$PROCESSES" 6000
+	DEV=/dev/$DISK
+	set_file g1 weight 300
+	set_file g1 "$1" "$second 50"
+	MODEL=${MODEL%/*}/cfqd1
+	watch_mb 4000 2000 6000 2000
+	share_out 33.33 66.67
+	MODEL=${MODEL%/*}/cfqd0
+	share_out 75 25
+	set_file g1 "$1" "$second default"
+	MODEL=${MODEL%/*}/cfqd1
+	share_out 75 25
+	MODEL=${MODEL%/*}/cfqd0
+}
+
+device_weight() {
+	title "a weight for one device holds there and nowhere else"
+	one_disk weight_device
+}
+
+sched_switch() {
+	title "weights hold when the scheduler was deselected and selected again"
+	load_disk
+	make_group g1
+	make_group g2
+	set_file g1 weight_device "$(cat "/sys/block/$DISK/dev") 400"
+	set_file g2 weight 100
+	select_sched none
+	select_sched "$SCHED"
+	start_load g1 - read "$PROCESSES" 0
+	start_load g2 - read "$PROCESSES" 2000
+	watch_mb 0 2000 2000 2000
+	share_out 80 20
+}
+
+unified() {
+	title "version 2: weights, classes and a weight for one device"
+	mount_unified
+	one_disk weight
+	stop_loads
+	remove_groups
+	two_groups
+	classes
+}
+
+[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+run_cases disk_weights flash_weights leaf_weight disk_classes flash_classes idle_latency \
+	device_weight sched_switch unified
