@@ -248,6 +248,24 @@ static bool cfqd_has_members(const struct cfq_data *cfqd)
 #define CFQ_MIXED_LEAD_PART	64
 
 /**
+ * cfq_group_count - add to the statistics of a group and those above it
+ * @cfqd: the group on the device
+ * @stat: which of them
+ * @n: how much
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	if (!n)
+		return;
+	for (; cfqd; cfqd = cfqd->self.group)
+		cfqd->stats[stat] += n;
+}
+
+/**
  * cfq_group_charge - a group is charged device time
  * @cfqd: the group on the device, for what its tasks did
  * @ns: to be charged; negative to take back what was charged in advance
@@ -264,7 +282,7 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 	for (member = &cfqd->tasks; member->group; member = member_above(member))
 		cfq_entity_charge(&member->entity, ns);
 	cfqd->slice_used_ns += spent_ns;
-	cfqd->total_time_ns += spent_ns;
+	cfq_group_count(cfqd, CFQ_STAT_TIME, spent_ns);
 }
 
 /*
@@ -391,6 +409,7 @@ static void cfq_group_start_slice(struct cfq_data *cfqd)
 	cfqd->cfqmd->active_cfqd = cfqd;
 	cfqd->slice_used_ns = 0;
 	cfqd->slice_cut = false;
+	cfq_group_count(cfqd, CFQ_STAT_SLICES, 1);
 }
 
 static bool cfq_group_slice_over(const struct cfq_data *cfqd)
@@ -885,7 +904,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 			   path, member->entity.weight,
 			   member->entity.vdisktime, cfqd->tasks.entity.weight,
 			   cfqd->tasks.entity.vdisktime,
-			   div_u64(cfqd->total_time_ns, NSEC_PER_USEC),
+			   div_u64(cfqd->stats[CFQ_STAT_TIME], NSEC_PER_USEC),
 			   cfqd->nr_queued, cfqd->nr_in_driver,
 			   cfqd->tasks.entity.st ? " busy" : "",
 			   cfqmd->active_cfqd == cfqd ? " active" : "");
@@ -1242,6 +1261,55 @@ static ssize_t cfqc_weights_write(struct kernfs_open_file *of, char *buf,
 		cfqc_set_weights(css_to_cfqc(of_css(of)), &input) ?: nbytes;
 }
 
+/* Requests waiting in @group and below. */
+static unsigned int cfqd_queued_below(const struct cfq_data *group)
+{
+	const struct cfq_data *cfqd, *above;
+	unsigned int queued = 0;
+
+	lockdep_assert_held(&group->cfqmd->lock);
+
+	list_for_each_entry(cfqd, &group->cfqmd->column, column_node) {
+		above = cfqd->nr_queued ? cfqd : NULL;
+		while (above && above != group)
+			above = above->self.group;
+		if (above)
+			queued += cfqd->nr_queued;
+	}
+	return queued;
+}
+
+static int cfqc_stat_show(struct seq_file *m, void *unused)
+{
+	struct cfq_cgroup *cfqc = css_to_cfqc(seq_css(m));
+	struct cfq_data *cfqd;
+
+	mutex_lock(&cfq_grid_mutex);
+	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
+				lockdep_is_held(&cfq_grid_mutex)) {
+		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+		const dev_t dev = disk_devt(cfqmd->dd.queue->disk);
+		u64 stats[CFQ_NR_STATS];
+		unsigned int queued;
+
+		spin_lock_irq(&cfqmd->lock);
+		memcpy(stats, cfqd->stats, sizeof(stats));
+		queued = cfqd_queued_below(cfqd);
+		spin_unlock_irq(&cfqmd->lock);
+
+		seq_printf(m,
+			   "%u:%u time=%llu sectors=%llu requests=%llu wait=%llu queued=%u idle=%llu merges=%llu slices=%llu\n",
+			   MAJOR(dev), MINOR(dev),
+			   div_u64(stats[CFQ_STAT_TIME], NSEC_PER_USEC),
+			   stats[CFQ_STAT_SECTORS], stats[CFQ_STAT_REQUESTS],
+			   div_u64(stats[CFQ_STAT_WAIT], NSEC_PER_USEC), queued,
+			   div_u64(stats[CFQ_STAT_IDLE], NSEC_PER_USEC),
+			   stats[CFQ_STAT_MERGES], stats[CFQ_STAT_SLICES]);
+	}
+	mutex_unlock(&cfq_grid_mutex);
+	return 0;
+}
+
 static struct cftype cfqc_legacy_files[] = {
 	{
 		.name		= "ioprio",
@@ -1270,6 +1338,10 @@ static struct cftype cfqc_legacy_files[] = {
 		.read_u64	= cfqc_leaf_weight_read,
 		.write		= cfqc_leaf_weight_write,
 	},
+	{
+		.name		= "stat",
+		.seq_show	= cfqc_stat_show,
+	},
 	{}
 };
 
@@ -1288,6 +1360,10 @@ static struct cftype cfqc_files[] = {
 		.name		= "weight",
 		.seq_show	= cfqc_weights_show,
 		.write		= cfqc_weights_write,
+	},
+	{
+		.name		= "stat",
+		.seq_show	= cfqc_stat_show,
 	},
 	{}
 };

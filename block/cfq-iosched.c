@@ -418,6 +418,7 @@ static void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns)
 						   cfqq->idle_until_ns));
 
 		cfqq_charge(cfqq, ns, ns);
+		cfq_group_count(cfqd, CFQ_STAT_IDLE, ns);
 	}
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
@@ -879,6 +880,7 @@ static void cfq_request_merged(struct request_queue *q, struct request *rq,
 
 	if (!cfqq)
 		return;
+	cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
 	if (type == ELEVATOR_BACK_MERGE) {
 		/* This is where a stream will go on. */
 		cfqq->last_request_end = rq_end_sector(rq);
@@ -897,9 +899,11 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
 
-	if (cfqq)
+	if (cfqq) {
 		cfqq->last_request_end = max(cfqq->last_request_end,
 					     rq_end_sector(rq));
+		cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
+	}
 
 	cfqq = rq_cfqq(next);
 	if (!cfqq || RB_EMPTY_NODE(&next->rb_node))
@@ -1101,9 +1105,13 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 
 	/* Time in which the device was idle is charged if it was for us. */
-	if (!dd->nr_in_driver &&
-	    !(cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns))
-		dd->charged_until_ns = now_ns;
+	if (!dd->nr_in_driver) {
+		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
+			cfq_group_count(cfqd, CFQ_STAT_IDLE,
+					now_ns - dd->charged_until_ns);
+		else
+			dd->charged_until_ns = now_ns;
+	}
 	cfqq->idle_until_ns = 0;
 
 	dd->last_position = rq_end_sector(rq);
@@ -1119,6 +1127,10 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	rq->fifo_time = dd->share_clock_ns;
 	rq_set_estimate_ns(rq, cfqq->cost_ns);
 	cfqq_charge(cfqq, rq_estimate_ns(rq), 0);
+
+	cfq_group_count(cfqd, CFQ_STAT_REQUESTS, 1);
+	cfq_group_count(cfqd, CFQ_STAT_SECTORS, blk_rq_sectors(rq));
+	cfq_group_count(cfqd, CFQ_STAT_WAIT, now_ns - rq->start_time_ns);
 }
 
 /* The next request of @cfqd, or NULL if it has none to give now. */

@@ -85,6 +85,18 @@ struct cfq_member {
 	u64			idle_since_ns;
 };
 
+/* What is counted of a group and all below it, for cfq.stat. */
+enum cfq_stat {
+	CFQ_STAT_TIME,		/* ns, of the device */
+	CFQ_STAT_SECTORS,	/* of requests when they are sent */
+	CFQ_STAT_REQUESTS,	/* sent */
+	CFQ_STAT_WAIT,		/* ns, of requests until they are sent */
+	CFQ_STAT_IDLE,		/* ns, that the device was kept idle */
+	CFQ_STAT_MERGES,	/* into requests that were queued */
+	CFQ_STAT_SLICES,
+	CFQ_NR_STATS,
+};
+
 /* The settings in /sys/block/DEV/queue/iosched/. */
 struct cfq_tunables {
 	u64	quantum;		/* requests */
@@ -214,7 +226,7 @@ struct cfq_data {
 	struct rcu_head		rcu;		/* see cfq_group_depth() */
 	u64			slice_used_ns;
 	bool			slice_cut;	/* over before its time */
-	u64			total_time_ns;	/* of its tasks, so far */
+	u64			stats[CFQ_NR_STATS];
 #endif
 };
 
@@ -508,6 +520,7 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_became_ready(struct cfq_data *cfqd);
 void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
+void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
@@ -569,6 +582,11 @@ static inline void cfq_group_ran_dry(struct cfq_data *cfqd)
 
 static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns,
 				    u64 spent_ns)
+{
+}
+
+static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
+				   u64 n)
 {
 }
 

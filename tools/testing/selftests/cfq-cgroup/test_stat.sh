@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The file cfq.stat: what a group and all below it did on each device, as the device saw it.
+
+. ./test_common.sh
+
+# stat GROUP NAME [DISK [FILE]]: the number
+stat() {
+	grep "^$(cat "/sys/block/${3:-$DISK}/dev") " "${4:-$CG/$1/cfq.stat}" | tr ' ' '\n' |
+		sed -n "s/^$2=//p"
+}
+
+# note_stats GROUP...: from here on counts grown()
+note_stats() {
+	for group; do
+		mkdir -p "$TMP/$group"
+		cat "$CG/$group/cfq.stat" >"$TMP/$group/stat"
+	done
+}
+
+# grown GROUP NAME: by how much
+grown() {
+	echo $(($(stat "$1" "$2") - $(stat "$1" "$2" "$DISK" "$TMP/$1/stat")))
+}
+
+# counted NR NAME: what the disk counted for the NRth stretch, by its name in cfq.stat
+counted() {
+	awk -v nr="$1" -v name="$2" '
+	NR == nr {
+		count["time"] = int($3 / 1000)
+		count["requests"] = $4 + $5
+		count["sectors"] = $6 + $7
+		print count[name]
+	}' "$TMP/ranges"
+}
+
+# near WHAT A B PERCENT: A and B are, within that
+near() {
+	expect "$1: $2, $3 expected" "$2 >= $3 * (1 - $4 / 100) && $2 <= $3 * (1 + $4 / 100)"
+}
+
+form() {
+	title "a line for each device on which the group did I/O: names and numbers"
+	load_disk nr_devices=2
+	select_sched "$SCHED" cfqd1
+	make_group g
+	expect "$(wc -l <"$CG/g/cfq.stat") lines without I/O" "!$(wc -l <"$CG/g/cfq.stat")"
+	for disk in cfqd0 cfqd1; do
+		(run_as g - "$DD" if="/dev/$disk" of=/dev/null bs=4k count=10 iflag=direct) \
+			2>/dev/null
+	done
+	expect "$(wc -l <"$CG/g/cfq.stat") lines" "$(wc -l <"$CG/g/cfq.stat") == 2"
+	form='[0-9]*:[0-9]*'
+	for name in time sectors requests wait queued idle merges slices; do
+		form="$form $name=[0-9]*"
+	done
+	expect "of the form" "$(grep -c "^$form\$" "$CG/g/cfq.stat") == 2"
+	for disk in cfqd0 cfqd1; do
+		requests=$(stat g requests "$disk")
+		sectors=$(stat g sectors "$disk")
+		expect "$disk: $requests requests, $sectors sectors" \
+			"$requests == 10 && $sectors == 80"
+		expect "$disk: nothing is queued" "$(stat g queued "$disk") == 0"
+	done
+	[ "$(printf 1 | ./write_errno "$CG/g/cfq.stat" 2>&1)" = EINVAL ] || fail "it can be written"
+}
+
+sums() {
+	title "time, sectors and requests are those of the disk; a group has those below it"
+	load_disk
+	make_group a
+	make_group a/1
+	make_group a/2
+	make_group b
+	start_load a/1 - read 4 0
+	start_load a/2 - seq 2 1000
+	start_load b - read 4 2000
+	watch_mb 0 1000 1000 1000 2000 1000
+	sleep 2
+	note_stats a/1 a/2 b
+	measure 30
+	nr=0
+	for group in a/1 a/2 b; do
+		nr=$((nr + 1))
+		for name in time requests sectors; do
+			near "$group, $name" "$(grown "$group" "$name")" \
+				"$(counted "$nr" "$name")" 4
+		done
+		expect "$group had $(grown "$group" slices) turns" "$(grown "$group" slices) > 10"
+	done
+	expect "$(stat b queued) requests of 4 tasks are queued" "$(stat b queued) <= 4"
+	stop_loads
+	sleep 1
+	for name in time sectors requests wait idle slices; do
+		sum=$(($(stat a/1 "$name") + $(stat a/2 "$name")))
+		# Times are rounded down
+		expect "a, $name: $(stat a "$name") for $sum of its groups" \
+			"$(stat a "$name") - $sum >= 0 && $(stat a "$name") - $sum <= 1"
+	done
+	a=$(stat a sectors)
+	remove_group a/1
+	remove_group a/2
+	expect "a keeps what its removed groups did" "$(stat a sectors) == $a"
+	expect "the root group has all" \
+		"$(stat . sectors) >= $a + $(stat b sectors)"
+}
+
+waits() {
+	local reader
+
+	title "wait is the time of requests until they are sent, queued what waits now"
+	load_disk
+	make_group g
+	make_group h
+	echo idle >"$CG/g/cfq.ioprio_class"
+	start_load h - read 4 2000
+	sleep 2
+	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null &
+	reader=$!
+	sleep 10
+	expect "$(stat g requests) sent, $(stat g queued) queued" \
+		"$(stat g requests) == 0 && $(stat g queued) == 1"
+	expect "$(stat . queued) queued on the device" "$(stat . queued) >= 1"
+	stop_loads
+	wait "$reader"
+	expect "$(stat g requests) sent, $(stat g queued) queued" \
+		"$(stat g requests) == 1 && $(stat g queued) == 0"
+	near "us of wait" "$(stat g wait)" 10000000 5
+}
+
+idling() {
+	title "idle is the time for which the disk was kept idle"
+	load_disk
+	make_group g
+	make_group h
+	start_load g - seq 1 0 --thinktime=2000
+	start_load h - read 4 2000
+	watch_mb 0 1000 2000 1000
+	sleep 2
+	note_stats g
+	measure 20
+	near "idle us for $(grown g requests) requests of a task that thinks for 2000" \
+		"$(grown g idle)" "$((2000 * $(grown g requests)))" 25
+}
+
+merges() {
+	title "merges are counted: two requests became one"
+	load_disk
+	make_group g
+	make_group h
+	# In the turns of the others, what continues a waiting request comes to it
+	start_load h - read 4 2000
+	start_load g - seq 1 0 --ioengine=libaio --iodepth=16 --bs=4k
+	sleep 5
+	expect "$(stat g merges) merges, $(stat g requests) requests" "$(stat g merges) > 10"
+}
+
+unified() {
+	title "version 2 has the same"
+	mount_unified
+	load_disk
+	make_group g
+	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=10 iflag=direct) 2>/dev/null
+	expect "$(stat g requests) requests" "$(stat g requests) == 10"
+}
+
+[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+run_cases form sums waits idling merges unified
