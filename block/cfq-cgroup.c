@@ -641,7 +641,7 @@ static void member_set_weight(struct cfq_member *member, unsigned int weight)
 static void cfqd_apply_settings(struct cfq_data *cfqd,
 				const struct cfq_cgroup *cfqc)
 {
-	const struct gendisk *disk = cfqd->cfqmd->dd.queue->disk;
+	struct gendisk *disk = cfqd->cfqmd->dd.queue->disk;
 	const struct cfq_device_settings *settings;
 	struct cfq_member *member = cfqd_set_member(cfqd);
 	unsigned int weight = cfqc->weight;
