@@ -93,9 +93,11 @@
 #include <linux/kdev_t.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 
 #include <linux/cfq-iosched.h>
 
@@ -106,19 +108,27 @@
 
 #define CFQ_WEIGHT_MAX		10000
 
+/* Requests that a group may hold where that is not limited. */
+#define CFQ_NO_LIMIT		UINT_MAX
+
 static DEFINE_MUTEX(cfq_grid_mutex);
 static DEFINE_SPINLOCK(cfq_grid_lock);
+
+/* Was the number of requests of any group ever limited? */
+static bool cfq_limit_was_set;
 
 /**
  * struct cfq_device_settings - what was set for a group on one device
  * @node: on cfqc->devices
  * @dev: the device, which need not be there nor use this scheduler
  * @weight: 0 if not set
+ * @max_held: requests that it may hold; 0 if not set
  */
 struct cfq_device_settings {
 	struct list_head	node;
 	dev_t			dev;
 	unsigned int		weight;
+	unsigned int		max_held;
 };
 
 /**
@@ -128,6 +138,7 @@ struct cfq_device_settings {
  * @weight: of its cfqds, unless one is set for their device
  * @leaf_weight: of its tasks beside its child groups
  * @class: of its cfqds
+ * @max_held: requests that each may hold, unless set for its device
  * @devices: settings for single devices
  * @offline: the cgroup was removed, no cfqd may be added
  */
@@ -137,6 +148,7 @@ struct cfq_cgroup {
 	unsigned int		weight;
 	unsigned int		leaf_weight;
 	enum cfq_class		class;
+	unsigned int		max_held;
 	struct list_head	devices;
 	bool			offline;
 };
@@ -644,6 +656,7 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 	struct gendisk *disk = cfqd->cfqmd->dd.queue->disk;
 	const struct cfq_device_settings *settings;
 	struct cfq_member *member = cfqd_set_member(cfqd);
+	unsigned int max_held = cfqc->max_held;
 	unsigned int weight = cfqc->weight;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -651,10 +664,17 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 	settings = cfqc_device_settings(cfqc, disk_devt(disk));
 	if (settings && settings->weight)
 		weight = settings->weight;
+	if (settings && settings->max_held)
+		max_held = settings->max_held;
 	if (member != &cfqd->tasks)
 		member_set_weight(&cfqd->tasks, cfqc->leaf_weight);
 	member_set_class(member, cfqc->class);
 	member_set_weight(member, weight);
+
+	if (cfqd->max_held != max_held) {
+		cfqd->max_held = max_held;
+		wake_up_all(&cfqd->room_wait);
+	}
 }
 
 /*
@@ -677,6 +697,7 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	cfqd->self.group = parent;
 	cfqd->self.class = CFQ_CLASS_BE;
 	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
+	init_waitqueue_head(&cfqd->room_wait);
 	if (parent)
 		parent->ref++;
 	cfqd_apply_settings(cfqd, cfqc);
@@ -744,6 +765,115 @@ unsigned int cfq_group_depth(const struct cfq_data *cfqd, unsigned int total)
 	return cfq_depth_limit(total,
 			       cfq_share_amount(total, cfq_group_share(cfqd)),
 			       held);
+}
+
+/*
+ * Limits.  A request counts in its group and in all above it.
+ */
+
+/**
+ * cfq_groups_limited - may there be groups whose requests are limited?
+ *
+ * Context: any.
+ * Return: false if a place need not be asked for.
+ */
+bool cfq_groups_limited(void)
+{
+	return READ_ONCE(cfq_limit_was_set);
+}
+
+/**
+ * cfq_group_hold - a group has one more request, whatever its limit
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_hold(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (; cfqd; cfqd = cfqd->self.group)
+		cfqd->nr_held++;
+}
+
+/**
+ * cfq_group_release - a group has one request less
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_release(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (; cfqd; cfqd = cfqd->self.group)
+		/* Who sleeps has queued under the lock. */
+		if (--cfqd->nr_held < cfqd->max_held &&
+		    waitqueue_active(&cfqd->room_wait))
+			wake_up(&cfqd->room_wait);
+}
+
+static bool cfqd_is_limited(const struct cfq_data *cfqd)
+{
+	while (cfqd && cfqd->max_held == CFQ_NO_LIMIT)
+		cfqd = cfqd->self.group;
+	return cfqd;
+}
+
+/* The group, @cfqd or above, without room for another request of @cfqd. */
+static struct cfq_data *cfqd_full(struct cfq_data *cfqd, bool woken)
+{
+	for (; cfqd; cfqd = cfqd->self.group)
+		if (cfqd->nr_held >= cfqd->max_held ||
+		    (!woken && waitqueue_active(&cfqd->room_wait)))
+			break;
+	return cfqd;
+}
+
+/**
+ * cfq_group_get_place - a place for a request of the current task
+ * @cfqmd: the device
+ * @nowait: do not sleep until there is one
+ *
+ * Tasks get places in the order in which they came.  One that is woken up may
+ * find another of the groups above it full, and then sleeps for that; with its
+ * place it will wake up the next one here when it is done.
+ *
+ * Context: process context, may sleep; the device's queue is entered.
+ * Return: the group that holds the place, with a reference; NULL if the task's
+ * group is not limited; -EAGAIN if it is full.
+ */
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool nowait)
+{
+	struct cfq_data *cfqd, *full;
+	DEFINE_WAIT(wait);
+
+	spin_lock_irq(&cfqmd->lock);
+	cfqd = cfq_group_get_current(cfqmd);
+	if (!cfqd_is_limited(cfqd)) {
+		cfq_group_put(cfqd);
+		cfqd = NULL;
+		goto unlock;
+	}
+	full = cfqd_full(cfqd, false);
+	if (full && nowait) {
+		cfq_group_put(cfqd);
+		cfqd = ERR_PTR(-EAGAIN);
+		goto unlock;
+	}
+	while (full) {
+		prepare_to_wait_exclusive(&full->room_wait, &wait,
+					  TASK_UNINTERRUPTIBLE);
+		spin_unlock_irq(&cfqmd->lock);
+		io_schedule();
+		spin_lock_irq(&cfqmd->lock);
+		finish_wait(&full->room_wait, &wait);
+		full = cfqd_full(cfqd, true);
+	}
+	cfq_group_hold(cfqd);
+unlock:
+	spin_unlock_irq(&cfqmd->lock);
+	return cfqd;
 }
 
 static struct cfq_cgroup *cfq_current_cgroup(void)
@@ -1175,7 +1305,7 @@ static int cfqc_set_for_device(struct cfq_cgroup *cfqc, dev_t dev,
 	}
 	if (!ret && settings) {
 		*(unsigned int *)((void *)settings + offset) = value;
-		if (!settings->weight) {
+		if (!settings->weight && !settings->max_held) {
 			list_del(&settings->node);
 			unused = settings;
 		}
@@ -1183,6 +1313,14 @@ static int cfqc_set_for_device(struct cfq_cgroup *cfqc, dev_t dev,
 	cfqc_end_change(cfqc);
 	kfree(unused);
 	return ret;
+}
+
+static void cfq_show_number(struct seq_file *m, unsigned int number)
+{
+	if (number == CFQ_NO_LIMIT)
+		seq_puts(m, "max\n");
+	else
+		seq_printf(m, "%u\n", number);
 }
 
 /* Lines for the devices with a setting. */
@@ -1196,9 +1334,11 @@ static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
 		unsigned int value = *(unsigned int *)((void *)settings +
 						       offset);
 
-		if (value)
-			seq_printf(m, "%u:%u %u\n", MAJOR(settings->dev),
-				   MINOR(settings->dev), value);
+		if (!value)
+			continue;
+		seq_printf(m, "%u:%u ", MAJOR(settings->dev),
+			   MINOR(settings->dev));
+		cfq_show_number(m, value);
 	}
 	mutex_unlock(&cfq_grid_mutex);
 }
@@ -1259,6 +1399,50 @@ static ssize_t cfqc_weights_write(struct kernfs_open_file *of, char *buf,
 
 	return cfq_parse_device_input(buf, nbytes, &input) ?:
 		cfqc_set_weights(css_to_cfqc(of_css(of)), &input) ?: nbytes;
+}
+
+static int cfqc_limits_show(struct seq_file *m, void *unused)
+{
+	struct cfq_cgroup *cfqc = css_to_cfqc(seq_css(m));
+	const unsigned int limit = READ_ONCE(cfqc->max_held);
+
+	seq_puts(m, "default ");
+	cfq_show_number(m, limit);
+	cfqc_show_devices(cfqc, m,
+			  offsetof(struct cfq_device_settings, max_held));
+	return 0;
+}
+
+static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
+				 size_t nbytes, loff_t off)
+{
+	struct cfq_cgroup *cfqc = css_to_cfqc(of_css(of));
+	struct cfq_device_input input;
+	u64 limit = 0;
+	int ret;
+
+	ret = cfq_parse_device_input(buf, nbytes, &input);
+	if (ret)
+		return ret;
+	if (!strcmp(input.value, "max"))
+		limit = CFQ_NO_LIMIT;
+	else if (!input.for_device || strcmp(input.value, "default"))
+		ret = cfq_parse(input.value, 1, INT_MAX, &limit);
+	if (ret)
+		return ret;
+
+	/* Before the first limit: who sees it asks for a place. */
+	if (limit != CFQ_NO_LIMIT)
+		WRITE_ONCE(cfq_limit_was_set, true);
+	if (input.for_device)
+		return cfqc_set_for_device(cfqc, input.dev,
+				offsetof(struct cfq_device_settings, max_held),
+				limit) ?: nbytes;
+
+	cfqc_begin_change();
+	WRITE_ONCE(cfqc->max_held, limit);
+	cfqc_end_change(cfqc);
+	return nbytes;
 }
 
 /* Requests waiting in @group and below. */
@@ -1339,6 +1523,11 @@ static struct cftype cfqc_legacy_files[] = {
 		.write		= cfqc_leaf_weight_write,
 	},
 	{
+		.name		= "nr_group_requests",
+		.seq_show	= cfqc_limits_show,
+		.write		= cfqc_limits_write,
+	},
+	{
 		.name		= "stat",
 		.seq_show	= cfqc_stat_show,
 	},
@@ -1360,6 +1549,11 @@ static struct cftype cfqc_files[] = {
 		.name		= "weight",
 		.seq_show	= cfqc_weights_show,
 		.write		= cfqc_weights_write,
+	},
+	{
+		.name		= "nr_group_requests",
+		.seq_show	= cfqc_limits_show,
+		.write		= cfqc_limits_write,
 	},
 	{
 		.name		= "stat",
@@ -1385,6 +1579,7 @@ cfqc_css_alloc(struct cgroup_subsys_state *parent)
 	cfqc->weight = CFQ_WEIGHT_DEFAULT;
 	cfqc->leaf_weight = CFQ_WEIGHT_DEFAULT;
 	cfqc->class = CFQ_CLASS_BE;
+	cfqc->max_held = CFQ_NO_LIMIT;
 	return &cfqc->css;
 }
 

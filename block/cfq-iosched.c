@@ -95,6 +95,7 @@
 struct cfq_io_cq {
 	struct io_cq		icq;	/* must be first */
 	struct cfq_queue	*cfqq[2]; /* async, sync; owns references */
+	struct cfq_data		*place;	/* for the next request, see there */
 };
 
 /* Defaults of the tunables; ms unless said otherwise. */
@@ -594,6 +595,60 @@ static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 	return icq ? icq_to_cic(icq) : NULL;
 }
 
+/*
+ * Where the requests of a group are limited, a request has a place within the
+ * limit before it has a descriptor: otherwise those who sleep for one would be
+ * past the limit when they wake up.  The task gets the place, sleeping until
+ * there is one, and its next request takes it along in elv.priv[1] until it is
+ * inserted, from when on its queue's group holds it.  Of tasks that share an
+ * io_context one may take the place of another, and so exceed the limit.
+ */
+
+static void cfq_put_place(struct cfq_data *place)
+{
+	struct cfq_meta_data *cfqmd;
+	unsigned long flags;
+
+	if (!place)
+		return;
+	cfqmd = place->cfqmd;
+	spin_lock_irqsave(&cfqmd->lock, flags);
+	cfq_group_release(place);
+	cfq_group_put(place);
+	spin_unlock_irqrestore(&cfqmd->lock, flags);
+}
+
+/*
+ * Get a place, if the task's group needs one.  Return: to how many descriptors
+ * the request is to be limited; 0 is to all of them, and to one at a time.
+ */
+static unsigned int cfq_limit_group(struct blk_mq_alloc_data *data)
+{
+	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
+	struct io_cq *icq = ioc_find_get_icq(data->q);
+	unsigned int depth = 0;
+	struct cfq_io_cq *cic;
+	struct cfq_data *place;
+
+	if (!icq)
+		return 0;
+	cic = icq_to_cic(icq);
+	/* It is still there when the allocation has to be tried again. */
+	if (!READ_ONCE(cic->place)) {
+		place = cfq_group_get_place(data->q->elevator->elevator_data,
+					    nowait);
+		if (IS_ERR(place))
+			/* As good as none: the first descriptor or an error. */
+			depth = 1;
+		else if (place && cmpxchg(&cic->place, NULL, place))
+			cfq_put_place(place);
+	}
+	if (!depth && READ_ONCE(cic->place))
+		depth = data->q->nr_requests;
+	put_io_context(icq->ioc);
+	return depth;
+}
+
 static void cfq_set_shallow_depth(struct blk_mq_alloc_data *data,
 				  unsigned int depth)
 {
@@ -609,7 +664,7 @@ static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	const unsigned int total = data->q->nr_requests;
 	const bool sync = op_is_sync(opf);
-	unsigned int depth = total;
+	unsigned int depth = total, limit = 0;
 	struct cfq_io_cq *cic;
 	struct cfq_queue *cfqq;
 	struct cfq_data *cfqd;
@@ -625,7 +680,12 @@ static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 
 	if (!sync)
 		depth = min(depth, data->q->async_depth);
-	if (depth < total)
+	if (cfq_groups_limited())
+		limit = cfq_limit_group(data);
+	/* Any limit, even to all, is one request at a time. */
+	if (limit)
+		depth = min(depth, limit);
+	if (limit || depth < total)
 		cfq_set_shallow_depth(data, depth);
 }
 
@@ -746,6 +806,19 @@ static bool cfqq_insert_merge(struct cfq_queue *cfqq, struct request *rq,
 	return blk_mq_sched_try_insert_merge(rq->q, rq, free);
 }
 
+/* The group of its queue holds @rq from now on, instead of its place. */
+static void cfq_hold_request(struct request *rq)
+{
+	struct cfq_data *place = rq->elv.priv[1];
+
+	cfq_group_hold(rq_cfqq(rq)->cfqd);
+	rq->elv.priv[1] = NULL;
+	if (place) {
+		cfq_group_release(place);
+		cfq_group_put(place);
+	}
+}
+
 static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 			       blk_insert_t flags, u64 now_ns,
 			       struct list_head *free)
@@ -775,6 +848,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 
 	cfqq->ref++;
 	rq->elv.priv[0] = cfqq;
+	cfq_hold_request(rq);
 	trace_block_rq_insert(rq);
 	cfqq_insert(cfqq, rq, now_ns);
 	if (cfqmd->held && !cfq_group_must_wait(cfqq->cfqd, now_ns))
@@ -1331,6 +1405,7 @@ static void cfq_release_request(struct request *rq, u64 now_ns)
 	if (rq_in_driver(rq))
 		cfqq_completed(cfqq, rq, now_ns);
 	rq->elv.priv[0] = NULL;
+	cfq_group_release(cfqq->cfqd);
 	cfqq_put(cfqq);
 	kick = cfqmd->withheld && cfq_should_ask_again(cfqmd);
 	if (kick)
@@ -1354,15 +1429,24 @@ static void cfq_requeue_request(struct request *rq)
 
 static void cfq_prepare_request(struct request *rq)
 {
+	struct cfq_io_cq *cic;
+
 	rq->elv.icq = ioc_find_get_icq(rq->q);
 	rq->elv.priv[0] = NULL;
 	rq->elv.priv[1] = NULL;
+
+	cic = rq->elv.icq ? icq_to_cic(rq->elv.icq) : NULL;
+	if (cic && READ_ONCE(cic->place))
+		rq->elv.priv[1] = xchg(&cic->place, NULL);
 }
 
 static void cfq_finish_request(struct request *rq)
 {
 	if (rq_cfqq(rq))
 		cfq_release_request(rq, ktime_get_ns());
+	else
+		cfq_put_place(rq->elv.priv[1]);
+	rq->elv.priv[1] = NULL;
 	if (rq->elv.icq) {
 		put_io_context(rq->elv.icq->ioc);
 		rq->elv.icq = NULL;
@@ -1474,6 +1558,7 @@ static void cfq_exit_icq(struct io_cq *icq)
 	cic->cfqq[0] = NULL;
 	cic->cfqq[1] = NULL;
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
+	cfq_put_place(xchg(&cic->place, NULL));
 }
 
 static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)

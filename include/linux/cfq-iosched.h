@@ -22,6 +22,7 @@
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 struct cfq_cgroup;
 struct cfq_data;
@@ -227,6 +228,9 @@ struct cfq_data {
 	u64			slice_used_ns;
 	bool			slice_cut;	/* over before its time */
 	u64			stats[CFQ_NR_STATS];
+	unsigned int		nr_held;	/* requests, of those below too */
+	unsigned int		max_held;	/* not to be exceeded */
+	wait_queue_head_t	room_wait;	/* for less than max_held */
 #endif
 };
 
@@ -525,6 +529,10 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
+bool cfq_groups_limited(void);
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool nowait);
+void cfq_group_hold(struct cfq_data *cfqd);
+void cfq_group_release(struct cfq_data *cfqd);
 #else
 static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
@@ -605,6 +613,25 @@ static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
 						     u64 now_ns)
 {
 	return NULL;
+}
+
+static inline bool cfq_groups_limited(void)
+{
+	return false;
+}
+
+static inline struct cfq_data *
+cfq_group_get_place(struct cfq_meta_data *cfqmd, bool nowait)
+{
+	return NULL;
+}
+
+static inline void cfq_group_hold(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_release(struct cfq_data *cfqd)
+{
 }
 
 static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,
