@@ -100,16 +100,21 @@ static inline unsigned int cfq_async_depth(unsigned int slice_async_rq,
 }
 
 /* Seek history: one bit a request, set if it was far from the one before. */
-static inline u32 cfq_history_add(u32 history, sector_t last_end, sector_t pos)
+static inline bool cfq_is_seek(sector_t last_end, sector_t pos)
 {
 	sector_t distance = pos > last_end ? pos - last_end : last_end - pos;
 
-	return history << 1 | (distance > CFQ_SEEK_SECTORS);
+	return distance > CFQ_SEEK_SECTORS;
 }
 
 static inline bool cfq_history_seeky(u32 history)
 {
 	return hweight32(history) > CFQ_SEEKY_BITS;
+}
+
+static inline bool cfq_history_only_seeks(u32 history, unsigned int samples)
+{
+	return hweight32(history) == samples;
 }
 
 static inline bool cfq_is_close(sector_t pos, sector_t head)
@@ -251,22 +256,18 @@ static inline unsigned int cfq_weight_to_group_prio(unsigned int weight)
 }
 
 /*
- * Up to which descriptor may a group look for a free one, out of @total, if it
- * holds @held and its part is @share?  An eighth is left to those below their
- * part, so that they find one at once.  Above its part a group may go on where
- * the others leave descriptors unused, but the further above it is the fewer
- * it may choose from.
+ * May a group that holds @held descriptors have one more, if @all_held out of
+ * @total are in use and its part is @part?  An eighth is left to those below
+ * their part; above it, what others do not use is there if it is to be @lent.
  */
-static inline unsigned int cfq_depth_limit(unsigned int total,
-					   unsigned int share,
-					   unsigned int held)
+static inline bool cfq_descriptor_left(unsigned int total,
+				       unsigned int all_held,
+				       unsigned int part, unsigned int held,
+				       bool lent)
 {
-	const unsigned int lent = total - total / 8;
-
-	share = clamp(share, 1U, lent);
-	if (held < share)
-		return total;
-	return max_t(int, share, (int)(lent + share) - (int)held);
+	if (held < max(part, 1U))
+		return all_held < total;
+	return lent && all_held < total - total / 8;
 }
 
 /*

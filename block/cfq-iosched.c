@@ -55,7 +55,9 @@
  * 4. Preemption.  A request of a better class ends the slice of the active
  *    queue, and so does one of another queue that is close to the head while
  *    the active queue idles (a close cooperator; e.g. two tasks that read one
- *    file in turns).  A task that exits gives up its slice at once.
+ *    file in turns).  If a seeky queue is waited for, because it was the last of
+ *    its group, another seeky queue will do.  A task that exits gives up its
+ *    slice at once.
  *
  * 5. Choice within a queue.  The request that is nearest to the head, going
  *    up; a request behind the head counts back_seek_penalty times its
@@ -181,8 +183,17 @@ static bool cfq_must_empty(const struct cfq_driver_data *dd)
  * Queues: properties.
  */
 
+/*
+ * A new queue, of which nothing but seeks is known, is believed to be as the
+ * others of its group.  Else each of many random readers would have the head
+ * for itself, and be waited for, until it has shown what it is: three groups
+ * of 100 of them would get a seventh less from a disk (bench/bench --only
+ * many100).
+ */
 static bool cfqq_seeky(const struct cfq_queue *cfqq)
 {
+	if (cfq_history_only_seeks(cfqq->seek_history, cfqq->seek_samples))
+		return cfq_history_seeky(cfqq->cfqd->seek_history);
 	return cfq_history_seeky(cfqq->seek_history);
 }
 
@@ -563,7 +574,7 @@ static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
 	}
 
 	if (cfqq) {
-		WRITE_ONCE(cic->cfqq[sync], NULL);
+		cic->cfqq[sync] = NULL;
 		if (sync)
 			cfqq_disown(cfqq);
 		else
@@ -578,7 +589,7 @@ static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
 	} else {
 		cfqq = cfqd_get_async_cfqq(cfqd, ioprio);
 	}
-	WRITE_ONCE(cic->cfqq[sync], cfqq);
+	cic->cfqq[sync] = cfqq;
 	return cfqq ?: &cfqmd->oom_cfqq;
 }
 
@@ -649,44 +660,121 @@ static unsigned int cfq_limit_group(struct blk_mq_alloc_data *data)
 	return depth;
 }
 
-static void cfq_set_shallow_depth(struct blk_mq_alloc_data *data,
-				  unsigned int depth)
-{
-	data->shallow_depth = depth;
-}
-
 /*
- * Called before a descriptor is allocated, which may wait for one.  Without a
- * limit, a crowd of tasks of one group would take them all, and the requests
- * of the others could not even be seen, let alone be scheduled.
+ * A crowd of tasks would take all descriptors there are, and the requests of
+ * others could not even be seen, let alone be scheduled.  So where they are
+ * scarce, who wants one waits here, in order, and not for a tag: who is woken
+ * up for a tag may find it taken by a task that did not wait, again and again,
+ * and tags know nothing of groups.  Descriptors that are not inserted yet are
+ * not counted, so there may be too few at times; then there are still the tags
+ * to wait for.
  */
-static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
+struct cfq_waiter {
+	struct list_head	node;	/* on cfqd->waiters */
+	struct task_struct	*task;
+	bool			admitted;
+};
+
+/* Let those go on for whom there is a descriptor. */
+static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 {
-	const unsigned int total = data->q->nr_requests;
-	const bool sync = op_is_sync(opf);
-	unsigned int depth = total, limit = 0;
-	struct cfq_io_cq *cic;
-	struct cfq_queue *cfqq;
+	struct cfq_waiter *waiter;
 	struct cfq_data *cfqd;
 
-	/* The queue may be freed, and used again, but stays a queue. */
-	rcu_read_lock();
-	cic = cfq_lookup_cic(data->q);
-	cfqq = cic ? READ_ONCE(cic->cfqq[sync]) : NULL;
-	cfqd = cfqq ? READ_ONCE(cfqq->cfqd) : NULL;
-	if (cfqd)
-		depth = cfq_group_depth(cfqd, total);
-	rcu_read_unlock();
+	lockdep_assert_held(&cfqmd->lock);
 
-	if (!sync)
+	while (cfqmd->nr_waiting) {
+		cfqd = cfq_group_to_admit(cfqmd);
+		if (!cfqd)
+			return;
+		waiter = list_first_entry(&cfqd->waiters, struct cfq_waiter,
+					  node);
+		list_del(&waiter->node);
+		cfqmd->nr_waiting--;
+		cfqmd->nr_admitted++;
+		cfqd->nr_admitted++;
+		cfq_group_waiters_changed(cfqd);
+		/* It is there until it has the lock. */
+		waiter->admitted = true;
+		wake_up_process(waiter->task);
+	}
+}
+
+static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
+{
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	struct cfq_waiter waiter = { .task = current };
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	list_add_tail(&waiter.node, &cfqd->waiters);
+	cfqmd->nr_waiting++;
+	cfq_group_waiters_changed(cfqd);
+	do {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		spin_unlock_irq(&cfqmd->lock);
+		io_schedule();
+		spin_lock_irq(&cfqmd->lock);
+	} while (!waiter.admitted);
+	__set_current_state(TASK_RUNNING);
+	cfqmd->nr_admitted--;
+	cfqd->nr_admitted--;
+	/* Should it not come to a request, nobody else would. */
+	if (cfq_nr_held(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
+		cfq_admit_waiters(cfqmd);
+}
+
+/* Return: false if the current task would have to wait, and must not. */
+static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool nowait)
+{
+	struct cfq_data *cfqd;
+	bool admitted;
+
+	spin_lock_irq(&cfqmd->lock);
+	cfqd = cfq_group_get_current(cfqmd);
+	admitted = list_empty(&cfqd->waiters) && cfq_group_has_room(cfqd);
+	if (!admitted && !nowait) {
+		cfq_wait_for_descriptor(cfqd);
+		admitted = true;
+	}
+	cfq_group_put(cfqd);
+	spin_unlock_irq(&cfqmd->lock);
+	return admitted;
+}
+
+/* Are there so few descriptors left that it matters who has them? */
+static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
+{
+	return READ_ONCE(cfqmd->nr_waiting) ||
+	       cfq_nr_held(cfqmd) >= cfqmd->dd.queue->nr_requests / 2;
+}
+
+/* Called before a descriptor is allocated. */
+static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
+{
+	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
+	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
+	const unsigned int total = data->q->nr_requests;
+	unsigned int depth = total, limit = 0;
+	bool one_at_a_time = false;
+
+	if (!op_is_sync(opf))
 		depth = min(depth, data->q->async_depth);
 	if (cfq_groups_limited())
 		limit = cfq_limit_group(data);
-	/* Any limit, even to all, is one request at a time. */
-	if (limit)
+	if (limit) {
 		depth = min(depth, limit);
-	if (limit || depth < total)
-		cfq_set_shallow_depth(data, depth);
+		one_at_a_time = true;
+	}
+	if (cfq_descriptors_scarce(cfqmd)) {
+		one_at_a_time = true;
+		/* As good as none: the first descriptor or an error. */
+		if (!cfq_admit_current(cfqmd, nowait))
+			depth = 1;
+	}
+	/* Any limit, even to all, is one request at a time. */
+	if (one_at_a_time || depth < total)
+		data->shallow_depth = depth;
 }
 
 /* The number of descriptors of the queue was set. */
@@ -710,6 +798,13 @@ static bool cfqq_rq_has_neighbour(struct request *rq)
 	       (next && blk_rq_pos(rb_entry_rq(next)) == rq_end_sector(rq));
 }
 
+static void cfqq_add_seek(struct cfq_queue *cfqq, bool seek)
+{
+	cfqq->seek_history = cfqq->seek_history << 1 | seek;
+	cfqq->seek_samples = min(cfqq->seek_samples + 1, 32U);
+	cfqq->cfqd->seek_history = cfqq->cfqd->seek_history << 1 | seek;
+}
+
 /* Learn from the new, queued @rq how the task thinks and how it moves. */
 static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 				   u64 now_ns)
@@ -730,15 +825,14 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 
 	/* Readahead sends a stream's pieces in any order: not a seek. */
 	if (cfqq_rq_has_neighbour(rq)) {
-		cfqq->seek_history <<= 1;
+		cfqq_add_seek(cfqq, false);
 		cfqq->last_request_end = max(cfqq->last_request_end,
 					     rq_end_sector(rq));
 		return;
 	}
 	if (cfqq->last_request_end)
-		cfqq->seek_history =
-			cfq_history_add(cfqq->seek_history,
-					cfqq->last_request_end, blk_rq_pos(rq));
+		cfqq_add_seek(cfqq, cfq_is_seek(cfqq->last_request_end,
+						blk_rq_pos(rq)));
 	cfqq->last_request_end = rq_end_sector(rq);
 }
 
@@ -753,9 +847,12 @@ static bool cfqq_should_preempt(const struct cfq_queue *cfqq)
 	if (cfqq->class != active->class)
 		return cfqq->class < active->class;
 
+	if (!cfqq->sync || !active->idle_until_ns)
+		return false;
 	/* As good as what we wait for. */
-	return cfqq->sync && active->idle_until_ns &&
-	       cfq_is_close(blk_rq_pos(cfqq->next_rq),
+	if (!cfqq_wants_slice(active) && !cfqq_wants_slice(cfqq))
+		return true;
+	return cfq_is_close(blk_rq_pos(cfqq->next_rq),
 			    cfqd_dd(cfqd)->last_position);
 }
 
@@ -1406,7 +1503,10 @@ static void cfq_release_request(struct request *rq, u64 now_ns)
 		cfqq_completed(cfqq, rq, now_ns);
 	rq->elv.priv[0] = NULL;
 	cfq_group_release(cfqq->cfqd);
+	if (unlikely(cfqmd->nr_waiting))
+		cfq_group_waiters_changed(cfqq->cfqd);
 	cfqq_put(cfqq);
+	cfq_admit_waiters(cfqmd);
 	kick = cfqmd->withheld && cfq_should_ask_again(cfqmd);
 	if (kick)
 		cfq_set_withheld(cfqmd, false);
@@ -1508,6 +1608,7 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 	cfqd->cfqmd = cfqmd;
 	cfqd->ref = 1;
 	cfqd->pos_tree = RB_ROOT;
+	INIT_LIST_HEAD(&cfqd->waiters);
 	for (class = 0; class < CFQ_NR_CLASSES; class++)
 		cfq_st_init(&cfqd->trees[class]);
 }
@@ -1816,13 +1917,14 @@ static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 
 	seq_printf(m,
-		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nparallel %u.%02u\nidle_timer %d\nwithheld %d\n",
+		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nparallel %u.%02u\nidle_timer %d\nwithheld %d\nwaiting %u\n",
 		   dd->one_head, cfqmd->nr_queued, dd->nr_in_driver,
 		   (u64)dd->last_position,
 		   div_u64(dd->mean_cost_ns, NSEC_PER_USEC),
 		   dd->par.parallel / CFQ_PARALLEL_ONE,
 		   dd->par.parallel % CFQ_PARALLEL_ONE * 100 / CFQ_PARALLEL_ONE,
-		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld);
+		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld,
+		   cfqmd->nr_waiting);
 }
 
 static int cfq_device_show(void *data, struct seq_file *m)
@@ -1874,7 +1976,7 @@ static int __init cfq_init(void)
 {
 	int ret;
 
-	cfq_pool = KMEM_CACHE(cfq_queue, SLAB_TYPESAFE_BY_RCU);
+	cfq_pool = KMEM_CACHE(cfq_queue, 0);
 	if (!cfq_pool)
 		return -ENOMEM;
 

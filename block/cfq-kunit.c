@@ -117,21 +117,20 @@ static void cfq_test_group_slice(struct kunit *test)
 			4 * base_ns);
 }
 
-static void cfq_test_depth_limit(struct kunit *test)
+static void cfq_test_descriptor_left(struct kunit *test)
 {
 	/* 64 descriptors, of which 56 are lent; a part of 40. */
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 0), 64U);
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 39), 64U);
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 40), 56U);
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 50), 46U);
-	/* Never less than its part. */
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 40, 100), 40U);
-	/* Alone, it leaves the reserve. */
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 64, 55), 64U);
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(64, 64, 56), 56U);
-	/* The smallest part of the smallest number is one. */
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(1, 0, 0), 1U);
-	KUNIT_EXPECT_EQ(test, cfq_depth_limit(1, 0, 5), 1U);
+	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(64, 63, 40, 39, false));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 64, 40, 0, true));
+	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(64, 55, 40, 40, true));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 56, 40, 40, true));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 40, 40, 40, false));
+	/* The smallest part is one. */
+	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(64, 60, 0, 0, false));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 60, 0, 1, true));
+	/* Few are not divided, but none is there twice. */
+	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(4, 3, 1, 1, true));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(4, 4, 1, 0, true));
 }
 
 static void cfq_test_ioprio(struct kunit *test)
@@ -159,26 +158,22 @@ static void cfq_test_async_depth(struct kunit *test)
 
 static void cfq_test_seek_history(struct kunit *test)
 {
-	u32 history = 0;
-	int i;
-
-	/* A stream with a jump now and then is not seeky. */
-	for (i = 0; i < 64; i++)
-		history = cfq_history_add(history, 1000,
-					  i % 16 ? 1000 : 1000000);
-	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(history));
-
 	/* Jumps in either direction count, small steps do not. */
-	history = 0;
-	for (i = 0; i < 5; i++) {
-		KUNIT_EXPECT_FALSE(test, cfq_history_seeky(history));
-		history = cfq_history_add(history, 1000000,
-					  i % 2 ? 0 : 2000000);
-	}
-	KUNIT_EXPECT_TRUE(test, cfq_history_seeky(history));
-	for (i = 0; i < 32; i++)
-		history = cfq_history_add(history, 1000, 200);
-	KUNIT_EXPECT_EQ(test, history, 0U);
+	KUNIT_EXPECT_TRUE(test, cfq_is_seek(1000000, 0));
+	KUNIT_EXPECT_TRUE(test, cfq_is_seek(1000000, 2000000));
+	KUNIT_EXPECT_FALSE(test, cfq_is_seek(1000, 1000));
+	KUNIT_EXPECT_FALSE(test, cfq_is_seek(1000, 200));
+
+	/* A jump now and then is a stream. */
+	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x00010001));
+	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x0000000f));
+	KUNIT_EXPECT_TRUE(test, cfq_history_seeky(0x0000001f));
+
+	/* Nothing, and nothing but jumps, leave it open. */
+	KUNIT_EXPECT_TRUE(test, cfq_history_only_seeks(0, 0));
+	KUNIT_EXPECT_TRUE(test, cfq_history_only_seeks(0x7, 3));
+	KUNIT_EXPECT_FALSE(test, cfq_history_only_seeks(0x6, 3));
+	KUNIT_EXPECT_FALSE(test, cfq_history_only_seeks(0, 1));
 }
 
 static void cfq_test_seek_cost(struct kunit *test)
@@ -519,7 +514,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_group_prio),
 	KUNIT_CASE(cfq_test_share),
 	KUNIT_CASE(cfq_test_group_slice),
-	KUNIT_CASE(cfq_test_depth_limit),
+	KUNIT_CASE(cfq_test_descriptor_left),
 	KUNIT_CASE(cfq_test_ioprio),
 	KUNIT_CASE(cfq_test_async_depth),
 	KUNIT_CASE(cfq_test_seek_history),

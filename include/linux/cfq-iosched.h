@@ -191,6 +191,7 @@ struct cfq_queue {
 	unsigned int		ttime_samples;
 	/* One bit a request, set if it was far from its predecessor. */
 	u32			seek_history;
+	unsigned int		seek_samples;	/* bits of it that count */
 	sector_t		last_request_end;
 };
 
@@ -214,6 +215,9 @@ struct cfq_data {
 	unsigned int		nr_queued;	/* requests */
 	unsigned int		nr_in_driver;	/* requests */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
+	u32			seek_history;	/* of all its tasks together */
+	struct list_head	waiters;	/* for a descriptor, in order */
+	unsigned int		nr_admitted;	/* of them, not yet running */
 
 #ifdef CONFIG_CFQ_CGROUP
 	/* The group layer. */
@@ -224,7 +228,8 @@ struct cfq_data {
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
-	struct rcu_head		rcu;		/* see cfq_group_depth() */
+	struct rb_node		waiting_node;	/* on cfqmd->waiting */
+	u64			waiting_key;	/* descriptors held over share */
 	u64			slice_used_ns;
 	bool			slice_cut;	/* over before its time */
 	u64			stats[CFQ_NR_STATS];
@@ -245,11 +250,14 @@ struct cfq_data {
  * @withheld: requests are queued but the last dispatch gave out none
  * @held: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
+ * @nr_waiting: tasks that wait for a descriptor; read locklessly
+ * @nr_admitted: those that did and may go on, but do not run yet
  * @merge_cic: the submitter's, during a bio merge attempt
  * @oom_cfqq: used when no cfq_queue can be allocated
  * @root: the group of the root cgroup, or the only one
  * @nr_busy_groups: groups whose tasks have something to do
  * @active_cfqd: the group whose tasks have the device, where groups take turns
+ * @waiting: groups with tasks that wait for a descriptor
  * @column: all cfq_data of this device, each after that of its parent
  */
 struct cfq_meta_data {
@@ -260,12 +268,15 @@ struct cfq_meta_data {
 	bool			withheld;
 	bool			held;
 	unsigned int		nr_since_withheld;
+	unsigned int		nr_waiting;
+	unsigned int		nr_admitted;
 	struct cfq_io_cq	*merge_cic;
 	struct cfq_queue	oom_cfqq;
 	struct cfq_data		root;
 #ifdef CONFIG_CFQ_CGROUP
 	unsigned int		nr_busy_groups;
 	struct cfq_data		*active_cfqd;
+	struct rb_root_cached	waiting;
 	struct list_head	column;
 #endif
 };
@@ -501,6 +512,13 @@ bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
 
+/* Descriptors in use, or about to be; read locklessly it may be outdated. */
+static inline unsigned int cfq_nr_held(const struct cfq_meta_data *cfqmd)
+{
+	return READ_ONCE(cfqmd->nr_queued) + READ_ONCE(cfqmd->dd.nr_in_driver) +
+	       READ_ONCE(cfqmd->nr_admitted);
+}
+
 /* Requests are queued, or sent and not yet completed. */
 static inline bool cfq_data_busy(const struct cfq_data *cfqd)
 {
@@ -518,7 +536,9 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 bool cfq_group_is_current(const struct cfq_data *cfqd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
-unsigned int cfq_group_depth(const struct cfq_data *cfqd, unsigned int total);
+bool cfq_group_has_room(struct cfq_data *cfqd);
+void cfq_group_waiters_changed(struct cfq_data *cfqd);
+struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd);
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_became_ready(struct cfq_data *cfqd);
@@ -566,10 +586,19 @@ static inline void cfq_group_put(struct cfq_data *cfqd)
 {
 }
 
-static inline unsigned int cfq_group_depth(const struct cfq_data *cfqd,
-					   unsigned int total)
+static inline bool cfq_group_has_room(struct cfq_data *cfqd)
 {
-	return total;
+	return cfq_nr_held(cfqd->cfqmd) < cfqd->cfqmd->dd.queue->nr_requests;
+}
+
+static inline void cfq_group_waiters_changed(struct cfq_data *cfqd)
+{
+}
+
+static inline struct cfq_data *
+cfq_group_to_admit(struct cfq_meta_data *cfqmd)
+{
+	return cfq_group_has_room(&cfqmd->root) ? &cfqmd->root : NULL;
 }
 
 static inline void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)

@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Many tasks, and few beside them: where there are fewer request descriptors than tasks that want one, it matters
+# who gets the next; and what a crowd has sent is in the way of a single reader.
+
+. ./test_common.sh
+
+# load_with_log GROUP PRIORITY LOAD PROCESSES FIRST_MB [OPTION...]: start_load, whose report log_ms reads at the end
+load_with_log() {
+	start_load "$@" --group_reporting --output="$TMP/log.$5" --output-format=json
+}
+
+# log_ms FIRST_MB FIELD: of the times that the load's requests took, "max" or "99.900000"
+log_ms() {
+	awk -v field="\"$2\"" '
+		/"clat_ns"/ { inside = 1 }
+		inside && $1 == field { ms = $3 / 1e6; if (ms > max) max = ms }
+		/"lat_ns"/ { inside = 0 }
+		END { printf("%.0f\n", max) }' "$TMP/log.$1"
+}
+
+many_tasks() {
+	local turn_ms longest
+
+	title "0/4/7, 100 processes each: within 1.5 pp of 61.5 / 30.8 / 7.7 %, nobody waits for 5 fair turns"
+	load_disk
+	make_group a 0
+	make_group b 4
+	make_group c 7
+	load_with_log a - read 100 0
+	load_with_log b - read 100 25000
+	load_with_log c - read 100 50000
+	watch_mb 0 25000 25000 25000 50000 25000
+	sleep 3
+	measure 30
+	stop_loads
+	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 1.5"
+	# 100 requests at the rate of the group
+	turn_ms=$((100 * 30000 / $(ios 1)))
+	longest=$(log_ms 0 max)
+	expect "longest wait in the first group $longest ms, a fair turn is $turn_ms" \
+		"$longest < 5 * $turn_ms"
+}
+
+uneven() {
+	title "groups of 10 and of 80 processes have half of the disk each"
+	load_disk
+	make_group few 4
+	make_group many 4
+	start_load few - read 10 0
+	start_load many - read 80 2500
+	watch_mb 0 2500 2500 20000
+	sleep 2
+	measure 30
+	expect "shares of device time $(shares) %, error $(share_error 4 4) pp" \
+		"$(share_error 4 4) <= 1"
+}
+
+few_descriptors() {
+	title "flash, 16 descriptors for 0/4/7 with 64 requests each: within 2.5 pp of 61.5 / 30.8 / 7.7 %"
+	load_flash read_us=200 queue_depth=8
+	echo 16 >"$QUEUE/nr_requests" || fail "cannot set nr_requests"
+	make_group a 0
+	make_group b 4
+	make_group c 7
+	start_load a - read 4 0 --ioengine=libaio --iodepth=16
+	start_load b - read 4 1000 --ioengine=libaio --iodepth=16
+	start_load c - read 4 2000 --ioengine=libaio --iodepth=16
+	watch_mb 0 1000 1000 1000 2000 1000
+	sleep 1
+	measure 4
+	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 2.5"
+}
+
+quiet_reader() {
+	title "a reader beside a flood, 8 : 1: its share, and 99.9 % of its requests within 160 ms"
+	load_disk
+	make_group quiet 0
+	make_group flood 7
+	load_with_log quiet - read 1 0 --ramp_time=2
+	start_load flood - read 2 250 --ioengine=libaio --iodepth=32
+	watch_mb 0 250 250 500
+	sleep 2
+	measure 20
+	stop_loads
+	expect "shares of device time $(shares) %, error $(share_error 0 7) pp" \
+		"$(share_error 0 7) <= 1"
+	expect "99.9 % of requests take up to $(log_ms 0 99.900000) ms, the longest $(log_ms 0 max)" \
+		"$(log_ms 0 99.900000) <= 160"
+}
+
+run_cases many_tasks uneven few_descriptors quiet_reader
