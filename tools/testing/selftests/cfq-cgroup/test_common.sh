@@ -334,6 +334,14 @@ start_load() {
 	LOADS="$LOADS $!"
 }
 
+# on DISK COMMAND...: a function that uses $DEV, for another disk than the first
+on() {
+	local DEV=/dev/$1
+
+	shift
+	"$@"
+}
+
 # run_groups SECONDS PROCESSES PRIORITY LOAD [PRIORITY LOAD...]: a group for each pair, side by side
 # on the disk; leaves what the disk did for each in $TMP/ranges. Where there is no controller,
 # PRIORITY is that of the tasks.

@@ -146,7 +146,7 @@ churn() {
 	# shellcheck disable=SC2086 # a list of names
 	start_verifying $DISKS
 	start_load - - mix 2 1000 --nice=10
-	start_load - - mix 2 2000 --nice=10 --filename=/dev/cfqd1
+	on cfqd1 start_load - - mix 2 2000 --nice=10
 	sleep 1
 	switch_schedulers &
 	pids=$!
@@ -178,8 +178,8 @@ faults() {
 		# Requeued by the timeout, and right in the end
 		echo "3 requeue" >"$MODEL/hang"
 
-		start_load g0 rt/0 mix 4 0 --filename=/dev/cfqd1 --continue_on_error=all
-		start_load g7 - read 4 1000 --filename=/dev/cfqd1 --continue_on_error=all
+		on cfqd1 start_load g0 rt/0 mix 4 0 --continue_on_error=all
+		on cfqd1 start_load g7 - read 4 1000 --continue_on_error=all
 		echo "0 1000000 20" >"$disk/fail"
 		sleep 2
 		echo 5 >"$disk/hang"
