@@ -63,16 +63,24 @@ def target_shares(scenario):
     return percent([WEIGHTS[group.priority] for group in scenario.groups])
 
 
+def numbered(name, values):
+    return {f"{name}{nr}": value for nr, value in enumerate(values, 1)}
+
+
+def time_shares(scenario, counted):
+    """Each group's share of the device's time, and the largest distance of one from its target."""
+    time = percent([row[0] for row in counted])
+    errors = [abs(s - t) for s, t in zip(time, target_shares(scenario))]
+    return numbered("share", time) | {"error_pp": max(errors)}
+
+
 def shares(scenario, out):
     counted = ranges(out)
-    time = percent([row[0] for row in counted])
-    ios = percent([row[1] for row in counted])
-    figures = {f"share{nr}": share for nr, share in enumerate(time, 1)}
-    figures |= {f"io_share{nr}": share for nr, share in enumerate(ios, 1)}
-    targets = target_shares(scenario)
-    figures["error_pp"] = max(abs(s - t) for s, t in zip(time, targets))
+    figures = time_shares(scenario, counted)
+    figures |= numbered("io_share", percent([row[1] for row in counted]))
     figures["ios"] = sum(row[1] for row in counted)
     iops = figures["ios"] / scenario.seconds
+    targets = target_shares(scenario)
     for nr, (group, target) in enumerate(zip(scenario.groups, targets), 1):
         figures |= latency(out, nr, f"group{nr}_")
         longest = figures.get(f"group{nr}_max_ms")
@@ -93,12 +101,8 @@ def quiet(scenario, out):
 
 def stream(scenario, out):
     counted = ranges(out)
-    time = percent([row[0] for row in counted])
-    figures = {f"kb{nr}": row[2] for nr, row in enumerate(counted, 1)}
-    figures |= {f"share{nr}": share for nr, share in enumerate(time, 1)}
-    targets = target_shares(scenario)
-    figures["error_pp"] = max(abs(s - t) for s, t in zip(time, targets))
-    return figures | latency(out, 1)
+    figures = numbered("kb", [row[2] for row in counted])
+    return figures | time_shares(scenario, counted) | latency(out, 1)
 
 
 def examples(scenario, out):
