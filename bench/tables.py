@@ -37,10 +37,10 @@ added.relative = True
 
 
 def of_the_stream(figures, results, this):
-    """All groups together, or the reader against the flood, in percent of the lone stream."""
+    """What reads in sequence, all together, in percent of the lone stream."""
     alone = results.get("stream", {}).get("none", {}).get("kb1")
-    names = ["kb1"] if this.name == "stream_flood" else ["kb1", "kb2"]
-    own = sum(figures.get(name, 0) for name in names)
+    streams = [nr for nr, group in enumerate(this.groups, 1) if group.load == "seq"]
+    own = sum(figures.get(f"kb{nr}", 0) for nr in streams)
     return f"{100 * own / alone:.1f} %" if alone and own else DASH
 
 
