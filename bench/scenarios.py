@@ -3,7 +3,7 @@
 The scenarios are data; "kind" names the functions that read the figures (measure.py) and print them (tables.py).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 WEIGHTS = {priority: 8 - priority for priority in range(8)}
 
@@ -165,8 +165,54 @@ def ext4(priorities, processes, target):
 
 FLOOD = Group(7, 2, "read", 32)
 FAR_MB = 20000
-FAR = {"GAP": str(FAR_MB)}
 OTHER_FLASH = "; elsewhere it was another flash: judge by none's figures"
+
+QUIET_DISK = side_by_side(
+    "quiet_disk",
+    "4",
+    "quiet",
+    "disk, a quiet reader of weight 8 against a flood of weight 1, 20 s",
+    "disk",
+    2,
+    20,
+    [Group(0, 1, "read"), FLOOD],
+    targets={
+        "none": "422 / 451 ms, 192 / 21528 KB",
+        "mq-deadline": "848 / 986 ms, 96 / 22556 KB",
+        "io.cost": "422 / 447 ms, 192 / 21232 KB",
+        "bfq": "7.6 / 25 / 659 ms, 10548 / 3464 KB",
+        "bfq tuned": "7.3 / 30 / 173 ms, 11004 / 3100 KB",
+    },
+    goal="<= 7 / 20 / 60 ms, >= 11000 / 3500 KB",
+)
+STREAM_FLOOD = side_by_side(
+    "stream_flood",
+    "5",
+    "stream",
+    "disk, a sequential reader of weight 8 against the flood of weight 1, 20 s",
+    "disk",
+    2,
+    20,
+    [Group(0, 1, "seq"), FLOOD],
+    targets={
+        "bfq tuned": "1119488 / 3048 KB, tail 167 ms",
+        "bfq": "617472 / 8516 KB",
+        "none": "6016 / 21220 KB",
+    },
+    goal="reader >= 8/9 of its rate alone, flood 1/9 of the time, tail <= 60 ms",
+)
+
+
+def far(scenario):
+    """The same with the groups far from each other."""
+    return replace(
+        scenario,
+        name=f"{scenario.name}_far",
+        title=f"the same, the reader {FAR_MB // 1000} GB away from the flood",
+        environment={"GAP": str(FAR_MB)},
+        targets={},
+    )
+
 
 SCENARIOS = [
     shares(
@@ -270,36 +316,8 @@ SCENARIOS = [
         },
         goal="error <= 0.5 pp, >= 99 % of none",
     ),
-    side_by_side(
-        "quiet_disk",
-        "4",
-        "quiet",
-        "disk, a quiet reader of weight 8 against a flood of weight 1, 20 s",
-        "disk",
-        2,
-        20,
-        [Group(0, 1, "read"), FLOOD],
-        targets={
-            "none": "422 / 451 ms, 192 / 21528 KB",
-            "mq-deadline": "848 / 986 ms, 96 / 22556 KB",
-            "io.cost": "422 / 447 ms, 192 / 21232 KB",
-            "bfq": "7.6 / 25 / 659 ms, 10548 / 3464 KB",
-            "bfq tuned": "7.3 / 30 / 173 ms, 11004 / 3100 KB",
-        },
-        goal="<= 7 / 20 / 60 ms, >= 11000 / 3500 KB",
-    ),
-    side_by_side(
-        "quiet_disk_far",
-        "4",
-        "quiet",
-        f"the same, the reader {FAR_MB // 1000} GB away from the flood",
-        "disk",
-        2,
-        20,
-        [Group(0, 1, "read"), FLOOD],
-        environment=FAR,
-        goal="<= 7 / 20 / 60 ms, >= 11000 / 3500 KB",
-    ),
+    QUIET_DISK,
+    far(QUIET_DISK),
     side_by_side(
         "quiet_flash",
         "4",
@@ -328,34 +346,8 @@ SCENARIOS = [
         20,
         [Group(0, 1, "seq")],
     ),
-    side_by_side(
-        "stream_flood",
-        "5",
-        "stream",
-        "disk, a sequential reader of weight 8 against the flood of weight 1, 20 s",
-        "disk",
-        2,
-        20,
-        [Group(0, 1, "seq"), FLOOD],
-        targets={
-            "bfq tuned": "1119488 / 3048 KB, tail 167 ms",
-            "bfq": "617472 / 8516 KB",
-            "none": "6016 / 21220 KB",
-        },
-        goal="reader >= 8/9 of its rate alone, flood 1/9 of the time, tail <= 60 ms",
-    ),
-    side_by_side(
-        "stream_flood_far",
-        "5",
-        "stream",
-        f"the same, the reader {FAR_MB // 1000} GB away from the flood",
-        "disk",
-        2,
-        20,
-        [Group(0, 1, "seq"), FLOOD],
-        environment=FAR,
-        goal="reader >= 8/9 of its rate alone, flood 1/9 of the time, tail <= 60 ms",
-    ),
+    STREAM_FLOOD,
+    far(STREAM_FLOOD),
     *(
         side_by_side(
             name,
