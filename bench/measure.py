@@ -116,28 +116,31 @@ def examples(scenario, out):
     return figures
 
 
-def completions(out, number):
-    """Seconds since the group's start of each of its completions."""
-    (log,) = out.glob(f"burst.{number}_bw*.log")
-    return sorted(int(line.split(",")[0]) / 1e3 for line in open(log))
+def samples(out):
+    """What the device had counted after so many seconds: (seconds, [(device time in ns, requests) of each group])."""
+    moments = {}
+    with open(out / "burst.csv") as lines:
+        for row in csv.DictReader(lines):
+            counts = int(row["time_ns"]), int(row["reads"]) + int(row["writes"])
+            moments.setdefault(float(row["seconds"]), []).append(counts)
+    start = min(moments)
+    return [(moment - start, moments[moment]) for moment in sorted(moments)]
 
 
 CAUGHT_UP = 0.9  # of what is due
 
 
 def burst(scenario, out):
-    """The newcomer's first completion, and when it has caught up with its part of all since it came."""
-    counted = ranges(out)
-    seconds = 10
-    times = [time for time in completions(out, 2) if time <= seconds]
-    due = sum(row[1] for row in counted) / seconds / 2
-    figures = {"newcomer_share": percent([row[0] for row in counted])[1]}
-    figures["ios"] = sum(row[1] for row in counted)
-    if times:
-        figures["first_s"] = times[0]
-    fair = [t for nr, t in enumerate(times, 1) if nr >= CAUGHT_UP * due * t]
-    if fair:
-        figures["fair_s"] = fair[0]
+    """When the newcomer has its first request, and when 0.9 of its half of the device's time since it was started."""
+    figures = {}
+    for seconds, groups in samples(out):
+        (_, requests), share = groups[1], percent([time for time, _ in groups])[1]
+        if requests:
+            figures.setdefault("first_s", seconds)
+        if share >= CAUGHT_UP * 50:
+            figures.setdefault("fair_s", seconds)
+    figures["newcomer_share"] = share
+    figures["ios"] = sum(requests for _, requests in groups)
     return figures
 
 

@@ -150,15 +150,16 @@ def latency(results, directory):
 def burst(results, directory):
     """Requests of the newcomer in each half second."""
     figure, places = panels(("burst", "burst_rt"), results)
-    step, end = 0.5, 10
+    step = 0.5
     for name, axes in places:
         for scheduler, _ in have(results, name, "ios"):
-            counts = [0] * int(end / step)
-            for time in measure.completions(directory(name, scheduler), 2):
-                if time < end:
-                    counts[int(time / step)] += 1
-            middles = [(nr + 0.5) * step for nr in range(len(counts))]
-            rates = [count / step for count in counts]
+            middles, rates, begin, before = [], [], 0, 0
+            for seconds, groups in measure.samples(directory(name, scheduler)):
+                if seconds >= begin + step:
+                    requests = groups[1][1]
+                    middles.append((begin + seconds) / 2)
+                    rates.append((requests - before) / (seconds - begin))
+                    begin, before = seconds, requests
             axes.plot(middles, rates, label=scheduler, **line_style(scheduler))
         tidy(axes, name, "s since the newcomer's start", "its I/Os a second")
     if figure:

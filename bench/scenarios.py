@@ -378,7 +378,8 @@ SCENARIOS = [
         "burst",
         "6",
         "burst",
-        "disk, 500 deep random reads, 10 s later another group of equal weight with the same",
+        "disk, 500 deep random reads, 10 s later another group of equal weight with the same; seconds count from when"
+        " its fio is started",
         "burst.sh be",
         targets={
             "none": "3.3 s",

@@ -455,15 +455,17 @@ share_error() {
 	}')
 }
 
-# sample_start CASE: notes the counters every quarter of a second
+# sample_start CASE [SECONDS]: notes the counters every quarter of a second, or so often
 sample_start() {
+	local every=${2:-0.25}
+
 	[ -n "$SAMPLE" ] || return 0
 	echo reset >"$MODEL/ranges"
 	(
 		echo seconds,start,nr,time_ns,reads,writes,read_sectors,written_sectors
 		while read -r up _ </proc/uptime; do
 			stretches | sed "s|^|$up |; s|[[:space:]][[:space:]]*|,|g"
-			sleep 0.25
+			sleep "$every"
 		done
 	) >"$SAMPLE/$1.csv" &
 	SAMPLER=$!
