@@ -386,6 +386,20 @@ stop_loads() {
 	done
 }
 
+# stop_last_loads [NR]: of those that were started, 1 unless told otherwise, and they had no error
+stop_last_loads() {
+	local left=${1:-1} pid
+
+	while [ "$left" -gt 0 ]; do
+		pid=${LOADS##* }
+		LOADS=${LOADS% *}
+		kill "$pid"
+		wait "$pid"
+		[ $? -ge 128 ] || fail "fio has ended before its time"
+		left=$((left - 1))
+	done 2>/dev/null
+}
+
 # --- what the disk did ---
 
 # watch_mb FIRST NR ...: the disk counts for these stretches, in MB

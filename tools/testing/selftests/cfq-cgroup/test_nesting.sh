@@ -99,12 +99,10 @@ lending() {
 	make_group b
 	read_in b a/1 a/2/x
 	share_out 50 25 25
-	kill "${LOADS##* }"
-	LOADS=${LOADS% *}
+	stop_last_loads
 	sleep 2
 	share_out 50 50 0
-	kill "${LOADS##* }"
-	LOADS=${LOADS% *}
+	stop_last_loads
 	sleep 2
 	share_out 100 0 0
 }
@@ -149,21 +147,6 @@ removal() {
 	sleep 1
 	expect "none is left when their tasks are gone" \
 		"$(grep -c '^group (removed)' "$TREES") == 0"
-}
-
-# stop_last_loads NR: of those that were started, and they had no error
-stop_last_loads() {
-	local all=$LOADS nr=$1 pid
-
-	while [ "$nr" -gt 0 ]; do
-		pid=${all##* }
-		all=${all% *}
-		kill "$pid"
-		wait "$pid"
-		[ $? -ge 128 ] || fail "fio has ended before its time"
-		nr=$((nr - 1))
-	done 2>/dev/null
-	LOADS=$all
 }
 
 # 100 chains of 10 groups; at the ends of ten of them, readers

@@ -62,8 +62,7 @@ idle_resumes() {
 	before=$(ios)
 	start_load g be/4 seq 1 10000
 	sleep 5
-	kill "${LOADS##* }"
-	LOADS=${LOADS% *}
+	stop_last_loads
 	sleep 1
 	measure 5
 	expect "requests in 5 s: before $before, after $(ios)" "$(ios) >= 0.95 * $before"
