@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# A group that comes to a disk which another of the same weight keeps full need not wait for the end
+# of the other's slice.
+
+. ./test_common.sh
+
+# reached CONDITION: does it hold for what the disk has done since the start? In awk, "ios" and
+# "share" (of device time, in percent) are the newcomer's.
+reached() {
+	stretches >"$TMP/ranges"
+	awk -v ios="$(ios 2)" -v share="$(share 2)" "BEGIN { exit !($1) }"
+}
+
+# seconds_until CONDITION: from $START; 5 or more if it takes so long
+seconds_until() {
+	local now left=500
+
+	until reached "$1" || [ "$left" = 0 ]; do
+		left=$((left - 1))
+		sleep 0.01
+	done
+	read -r now _ </proc/uptime
+	awk "BEGIN { print $now - $START }"
+}
+
+# With the 0.2 s that fio takes to start
+arrivals() {
+	local round first fair
+
+	title "beside 500 requests of another group: first one after 0.3 s, half of the time after 0.7 s"
+	load_disk
+	echo 500 >"$QUEUE/nr_requests"
+	make_group old
+	start_load old - read 1 0 --ioengine=libaio --iodepth=500
+	watch_mb 0 250 250 250
+	sleep 1
+	for round in 1 2 3; do
+		make_group "new$round"
+		# Somewhere else in the other's slice
+		sleep "0.$round"
+		echo reset >"$MODEL/ranges"
+		read -r START _ </proc/uptime
+		start_load "new$round" - read 1 250 --ioengine=libaio --iodepth=100
+		first=$(seconds_until "ios > 0")
+		fair=$(seconds_until "share >= 45")
+		expect "first request after $first s" "$first <= 0.3"
+		expect "half of the disk's time after $fair s" "$fair <= 0.7"
+		stop_last_loads
+	done
+}
+
+[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+run_cases arrivals
