@@ -12,7 +12,7 @@ help:
 tree: packages
 	@kit/tree '$(KERNEL)'
 
-#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug or onelayer
+#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, onelayer or locktime
 .PHONY: kernel
 kernel: tree
 	@kit/kernel '$(KERNEL)' $(FLAVOUR)
@@ -36,9 +36,9 @@ demo: kernel
 #: make bench     cfq against its peers, as tables and plots; all of it takes an hour or more. ONLY=scenario,... and
 #:                SCHED=scheduler,... run a part; bench/bench --list shows what there is
 .PHONY: bench
-bench: FLAVOUR = fast
-bench: kernel
-	@kit/kernel '$(KERNEL)' onelayer
+bench: tree
+	@flavours=$$(bench/bench --only '$(ONLY)' --sched '$(SCHED)' --flavours) || exit; \
+	for flavour in $$flavours; do kit/kernel '$(KERNEL)' $$flavour || exit; done
 	@bench/bench --kernel '$(KERNEL)' --only '$(ONLY)' --sched '$(SCHED)'
 
 #: make clean     removes all that was built, but for the downloaded kernel sources

@@ -158,6 +158,16 @@ def cost(scenario, out):
     }
 
 
+def lock(scenario, out):
+    """Time with the scheduler's locks held."""
+    fact = {name: int(value) for name, value in facts(out).items()}
+    return {
+        "taken": fact["taken"] / fact["requests"],
+        "held_ns": fact["held_ns"] / fact["requests"],
+        "longest_ns": fact["longest_ns"],
+    }
+
+
 def memory(scenario, out):
     fact = facts(out)
     return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
@@ -165,5 +175,5 @@ def memory(scenario, out):
 
 KINDS = {
     function.__name__: function
-    for function in (shares, quiet, stream, examples, burst, cost, memory)
+    for function in (shares, quiet, stream, examples, burst, cost, lock, memory)
 }

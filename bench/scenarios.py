@@ -74,6 +74,14 @@ class Scenario:
     groupless: str = (
         ""  # the same scenario for a scheduler that knows neither groups nor priorities
     )
+    flavour: str = ""  # of the kernel, for the schedulers that the usual one has
+
+
+def flavour(scenario, scheduler):
+    """Of the kernel to run it on; none if there is no such kernel."""
+    if "fast" in (scenario.flavour or "fast", scheduler.flavour):
+        return scenario.flavour or scheduler.flavour
+    return None
 
 
 def side_by_side(name, section, kind, title, device, ramp, seconds, groups, **more):
@@ -427,6 +435,26 @@ SCENARIOS = [
         goal="<= mq-deadline",
     ),
     *map(crowd, (10, 100, 1000, 10000)),
+    Scenario(
+        "lock",
+        "7",
+        "lock",
+        "lock of the scheduler held a request, two groups as in cost; on one processor, so that it repeats",
+        "lock.sh buffered 200 2 hw_queue_depth=128",
+        0.2,
+        goal="<= mq-deadline",
+        flavour="locktime",
+    ),
+    Scenario(
+        "lock_direct",
+        "7",
+        "lock",
+        "the same with direct I/O, which a kernel thread sends to the device",
+        "lock.sh direct 200 2 hw_queue_depth=128",
+        0.2,
+        goal="<= mq-deadline",
+        flavour="locktime",
+    ),
     Scenario(
         "memory",
         "7",

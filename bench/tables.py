@@ -96,6 +96,11 @@ COLUMNS = {
         ("requests a second", joined(["requests_per_s"], ".0f")),
         ("processor busy %", joined(["busy_percent"], ".0f")),
     ],
+    "lock": [
+        ("ns held a request", joined(["held_ns"], ".0f")),
+        ("times taken a request", joined(["taken"], ".2f")),
+        ("longest ns", joined(["longest_ns"], "d")),
+    ],
     "memory": [
         ("bytes, no I/O", joined(["unused_bytes"], "d")),
         ("bytes, after I/O", joined(["used_bytes"], "d")),
