@@ -28,7 +28,7 @@ seconds_until() {
 arrivals() {
 	local round first fair
 
-	title "beside 500 requests of another group: first one after 0.3 s, half of the time after 0.7 s"
+	title "beside 500 requests of another group: first one after 0.3 s, half of the time after 0.65 s"
 	load_disk
 	echo 500 >"$QUEUE/nr_requests"
 	make_group old
@@ -45,7 +45,7 @@ arrivals() {
 		first=$(seconds_until "ios > 0")
 		fair=$(seconds_until "share >= 45")
 		expect "first request after $first s" "$first <= 0.3"
-		expect "half of the disk's time after $fair s" "$fair <= 0.7"
+		expect "half of the disk's time after $fair s" "$fair <= 0.65"
 		stop_last_loads
 	done
 }
