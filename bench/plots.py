@@ -161,6 +161,7 @@ def burst(results, directory):
                     rates.append((requests - before) / (seconds - begin))
                     begin, before = seconds, requests
             axes.plot(middles, rates, label=scheduler, **line_style(scheduler))
+        axes.set_ylim(bottom=0)
         tidy(axes, name, "s since the newcomer's start", "its I/Os a second")
     if figure:
         legend(figure)
