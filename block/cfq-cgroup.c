@@ -338,6 +338,16 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 	}
 }
 
+/*
+ * By how much is a newcomer before its equals?  Where they take turns they may
+ * have been charged too much in advance, for all that is in the disk, and take
+ * it back while the newcomer waits to be chosen.
+ */
+static u64 cfq_newcomer_lead_ns(const struct cfq_driver_data *dd)
+{
+	return dd->one_head ? dd->tun.group_slice_ns / 16 : 1;
+}
+
 /**
  * cfq_group_became_busy - the tasks of a group have a request queued
  * @cfqd: the group on the device; may have been busy before
@@ -347,7 +357,8 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
  */
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 {
-	const struct cfq_tunables *tun = &cfqd->cfqmd->dd.tun;
+	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
+	const struct cfq_tunables *tun = &dd->tun;
 	struct cfq_member *member, *top = NULL;
 	bool was_away = false;
 
@@ -358,11 +369,12 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 			break;
 		/*
 		 * Between one request and the next it has not been away, and
-		 * keeps its place.  A newcomer goes before its equals.
+		 * keeps its place.
 		 */
 		was_away = member->idle_since_ns + tun->group_idle_ns <= now_ns;
 		cfq_st_add(member_tree(member), &member->entity,
-			   was_away ? 1 : 2 * tun->group_slice_ns);
+			   was_away ? cfq_newcomer_lead_ns(dd) :
+				      2 * tun->group_slice_ns);
 		top = member;
 	}
 	if (!top)
