@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Included into the schedulers' own files for the kernel that bench/guest/lock.sh runs on (see kit/kernel).
+ * Included into the schedulers' own files for the kernel that
+ * bench/guest/lock.sh runs on (see kit/kernel).
  *
- * Counts how often they take a spinlock, and for how long they hold one; the sums are parameters of the scheduler's
- * module. It is for one processor: what holds a lock there is not preempted by another holder, but for an interrupt
+ * Counts how often they take a spinlock, and for how long they hold one; the
+ * sums are parameters of the scheduler's module. It is for one processor: what
+ * holds a lock there is not preempted by another holder, but for an interrupt
  * that takes a second lock.
  */
 #include <linux/module.h>

@@ -28,7 +28,7 @@ seconds_until() {
 arrivals() {
 	local round first fair
 
-	title "beside 500 requests of another group: first within 0.3 s, half of the time within 0.65 s"
+	title "beside 500 requests of others: first within 0.3 s, half of the time within 0.65 s"
 	load_disk
 	echo 500 >"$QUEUE/nr_requests"
 	make_group old
