@@ -22,7 +22,6 @@
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include <linux/wait.h>
 
 struct cfq_cgroup;
 struct cfq_data;
@@ -230,7 +229,7 @@ struct cfq_data {
 	u64			stats[CFQ_NR_STATS];
 	unsigned int		nr_held;	/* requests, of those below too */
 	unsigned int		max_held;	/* not to be exceeded */
-	wait_queue_head_t	room_wait;	/* for less than max_held */
+	struct list_head	waiters;	/* none unless that is reached */
 #endif
 };
 
@@ -530,7 +529,8 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 bool cfq_groups_limited(void);
-struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool nowait);
+bool cfq_group_limits_current(const struct cfq_data *cfqd);
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
 void cfq_group_hold(struct cfq_data *cfqd);
 void cfq_group_release(struct cfq_data *cfqd);
 #else
@@ -620,8 +620,13 @@ static inline bool cfq_groups_limited(void)
 	return false;
 }
 
+static inline bool cfq_group_limits_current(const struct cfq_data *cfqd)
+{
+	return false;
+}
+
 static inline struct cfq_data *
-cfq_group_get_place(struct cfq_meta_data *cfqmd, bool nowait)
+cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 {
 	return NULL;
 }
