@@ -327,6 +327,19 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 	}
 }
 
+/*
+ * By how much a newcomer to @st may be behind its minimum, to go before its
+ * equals.  The first on it may itself be behind, as it was given back some of
+ * what it had been charged in advance.
+ */
+static u64 cfq_newcomer_credit_ns(struct cfq_service_tree *st)
+{
+	const struct cfq_entity *first = cfq_st_first(st);
+	s64 behind = first ? st->min_vdisktime - first->vdisktime : 0;
+
+	return max(behind, 0LL) + 1;
+}
+
 /**
  * cfq_group_became_busy - the tasks of a group have a request queued
  * @cfqd: the group on the device; may have been busy before
@@ -338,6 +351,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_tunables *tun = &cfqd->cfqmd->dd.tun;
 	struct cfq_member *member, *top = NULL;
+	struct cfq_service_tree *st;
 	bool was_away = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -347,11 +361,13 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 			break;
 		/*
 		 * Between one request and the next it has not been away, and
-		 * keeps its place.  A newcomer goes before its equals.
+		 * keeps its place.
 		 */
 		was_away = member->idle_since_ns + tun->group_idle_ns <= now_ns;
-		cfq_st_add(member_tree(member), &member->entity,
-			   was_away ? 1 : 2 * tun->group_slice_ns);
+		st = member_tree(member);
+		cfq_st_add(st, &member->entity,
+			   was_away ? cfq_newcomer_credit_ns(st) :
+				      2 * tun->group_slice_ns);
 		top = member;
 	}
 	if (!top)
