@@ -8,14 +8,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
-static char buf[4096] __attribute__((aligned(4096)));
+#define SIZE	4096
 
 int main(int argc, char **argv)
 {
-	struct iovec iov = { .iov_base = buf, .iov_len = sizeof(buf) };
+	struct iovec iov = {
+		.iov_base = aligned_alloc(SIZE, SIZE),
+		.iov_len = SIZE,
+	};
 	ssize_t n;
 	int fd;
 
@@ -23,7 +27,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s DEVICE\n", argv[0]);
 		return 2;
 	}
-	fd = open(argv[1], O_RDONLY | O_DIRECT);
+	fd = iov.iov_base ? open(argv[1], O_RDONLY | O_DIRECT) : -1;
 	if (fd < 0) {
 		perror(argv[1]);
 		return 1;
@@ -32,6 +36,6 @@ int main(int argc, char **argv)
 	if (n < 0)
 		puts(strerrorname_np(errno));
 	else
-		puts(n == sizeof(buf) ? "0" : "short");
+		puts(n == SIZE ? "0" : "short");
 	return 0;
 }
