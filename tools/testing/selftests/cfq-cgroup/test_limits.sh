@@ -259,11 +259,8 @@ waiters() {
 		done
 		# shellcheck disable=SC2046 # a list of numbers
 		kill -9 $(cat "$CG/g/cgroup.procs")
-		LOADS=
-		rm -f "$TMP"/fio.*
-		retry [ ! -s "$CG/g/cgroup.procs" ]
-		expect "$(wc -l <"$CG/g/cgroup.procs") tasks are left" \
-			"$(wc -l <"$CG/g/cgroup.procs") == 0"
+		# Does not return before they are gone
+		stop_loads
 		sleep 1
 		expect "$(held g) requests held" "$(held g) == 0"
 	done
