@@ -131,9 +131,6 @@ within() {
 	sleep 2
 	holds_more deep 20
 	holds deep 3 cfqd1
-	limit deep "$(device cfqd1) max"
-	sleep 2
-	holds_more deep 3 cfqd1
 	stop_loads
 	sleep 1
 	left=$(($(held deep) + $(held crowd) + $(held deep cfqd1)))
