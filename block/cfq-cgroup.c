@@ -90,7 +90,15 @@
  *    tag, which knows no order, made tasks wait for 50 times their fair turn;
  *    bench/bench --only many100,many200.)
  *
- * 5. Lifetimes.  The grid owns one reference on each cfqd, which ends with
+ * 5. Limits.  On top of that a group may be limited to a number of requests
+ *    on a device (cfq.nr_group_requests).  Each counts from before it has a
+ *    descriptor until it is done, in its group and all groups above that.  A
+ *    task that finds one of these full sleeps on the list of that group; what
+ *    is done there makes room, which is given to the first one on the list,
+ *    before that wakes up.  So there is room in no group that is waited for,
+ *    and nobody overtakes.  Who must not sleep gets an error.
+ *
+ * 6. Lifetimes.  The grid owns one reference on each cfqd, which ends with
  *    the cgroup or with the scheduler on that device, whichever is first.
  *    Each cfq_queue and the cfqd of each child group own another, so that a
  *    cfqd without a cgroup lives, and is scheduled with the weight it had and
@@ -104,15 +112,14 @@
  * cfqd never misses a change.
  */
 #include <linux/cgroup.h>
+#include <linux/completion.h>
 #include <linux/ctype.h>
 #include <linux/kdev_t.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
-#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/wait.h>
 
 #include <linux/cfq-iosched.h>
 
@@ -130,7 +137,7 @@ static DEFINE_MUTEX(cfq_grid_mutex);
 static DEFINE_SPINLOCK(cfq_grid_lock);
 
 /* Was the number of requests of any group ever limited? */
-static bool cfq_limit_was_set;
+static bool cfq_limit_was_set __read_mostly;
 
 /**
  * struct cfq_device_settings - what was set for a group on one device
@@ -339,13 +346,20 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 }
 
 /*
- * By how much is a newcomer before its equals?  Where they take turns they may
- * have been charged too much in advance, for all that is in the disk, and take
- * it back while the newcomer waits to be chosen.
+ * By how much a newcomer to @st may be behind its minimum, to go before its
+ * equals.  The first on it may itself be behind, as it was given back some of
+ * what it had been charged in advance; and where groups take turns, more may
+ * be given back, for all that is in the disk, while the newcomer waits to be
+ * chosen.
  */
-static u64 cfq_newcomer_lead_ns(const struct cfq_driver_data *dd)
+static u64 cfq_newcomer_credit_ns(struct cfq_service_tree *st,
+				  const struct cfq_driver_data *dd)
 {
-	return dd->one_head ? dd->tun.group_slice_ns / 16 : 1;
+	const struct cfq_entity *first = cfq_st_first(st);
+	s64 behind = first ? st->min_vdisktime - first->vdisktime : 0;
+
+	return max(behind, 0LL) +
+	       (dd->one_head ? dd->tun.group_slice_ns / 16 : 1);
 }
 
 /**
@@ -360,6 +374,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 	const struct cfq_tunables *tun = &dd->tun;
 	struct cfq_member *member, *top = NULL;
+	struct cfq_service_tree *st;
 	bool was_away = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -372,8 +387,9 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 		 * keeps its place.
 		 */
 		was_away = member->idle_since_ns + tun->group_idle_ns <= now_ns;
-		cfq_st_add(member_tree(member), &member->entity,
-			   was_away ? cfq_newcomer_lead_ns(dd) :
+		st = member_tree(member);
+		cfq_st_add(st, &member->entity,
+			   was_away ? cfq_newcomer_credit_ns(st, dd) :
 				      2 * tun->group_slice_ns);
 		top = member;
 	}
@@ -489,7 +505,7 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 		other = member_cfqd(entity_to_member(rival));
 		/* Of its own tasks, with none below that has requests. */
 		return other->nr_queued && other->nr_ready == 1 &&
-		       list_empty(&other->waiters) &&
+		       list_empty(&other->line) &&
 		       cfqd_held(other) <= CFQ_FEW_REQUESTS;
 	}
 	return false;
@@ -684,6 +700,102 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 }
 
 /*
+ * Limits.
+ */
+
+/* A task that waits for a place in @cfqd, of which it owns a reference. */
+struct cfq_waiter {
+	struct list_head	node;	/* on the waiters of a group that is full */
+	struct cfq_data		*cfqd;
+	struct completion	got_place;
+};
+
+/**
+ * cfq_groups_limited - may there be groups whose requests are limited?
+ *
+ * Context: any.
+ * Return: false if a place need not be asked for.
+ */
+bool cfq_groups_limited(void)
+{
+	return READ_ONCE(cfq_limit_was_set);
+}
+
+/**
+ * cfq_group_hold - a group has one more request, whatever its limit
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_hold(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (; cfqd; cfqd = cfqd->self.group)
+		cfqd->nr_held++;
+}
+
+static bool cfqd_full(const struct cfq_data *cfqd)
+{
+	return cfqd->nr_held >= cfqd->max_held;
+}
+
+/* The group, @cfqd or above, that has no room for a request of @cfqd. */
+static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
+{
+	while (cfqd && !cfqd_full(cfqd))
+		cfqd = cfqd->self.group;
+	return cfqd;
+}
+
+/*
+ * There may be room in @cfqd: give it to those who wait for it, in the order
+ * in which they came.  Who finds another of the groups above full waits there.
+ */
+static void cfqd_admit(struct cfq_data *cfqd)
+{
+	struct cfq_waiter *waiter, *next;
+
+	list_for_each_entry_safe(waiter, next, &cfqd->waiters, node) {
+		struct cfq_data *obstacle = cfqd_obstacle(waiter->cfqd);
+
+		if (obstacle == cfqd)
+			break;
+		if (obstacle) {
+			list_move_tail(&waiter->node, &obstacle->waiters);
+			continue;
+		}
+		list_del(&waiter->node);
+		cfq_group_hold(waiter->cfqd);
+		/* Then it is gone. */
+		complete(&waiter->got_place);
+	}
+}
+
+/**
+ * cfq_group_release - a group has one request less
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_release(struct cfq_data *cfqd)
+{
+	struct cfq_data *above;
+	bool waited_for = false;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (above = cfqd; above; above = above->self.group) {
+		above->nr_held--;
+		waited_for |= !list_empty(&above->waiters);
+	}
+	if (!waited_for)
+		return;
+	for (above = cfqd; above; above = above->self.group)
+		cfqd_admit(above);
+}
+
+/*
  * The grid.
  */
 
@@ -746,8 +858,8 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 	member_set_weight(member, weight);
 
 	if (cfqd->max_held != max_held) {
-		cfqd->max_held = max_held;
-		wake_up_all(&cfqd->room_wait);
+		WRITE_ONCE(cfqd->max_held, max_held);
+		cfqd_admit(cfqd);
 	}
 }
 
@@ -771,8 +883,8 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	cfqd->self.group = parent;
 	cfqd->self.class = CFQ_CLASS_BE;
 	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
-	init_waitqueue_head(&cfqd->room_wait);
 	RB_CLEAR_NODE(&cfqd->waiting_node);
+	INIT_LIST_HEAD(&cfqd->waiters);
 	if (parent)
 		parent->ref++;
 	cfqd_apply_settings(cfqd, cfqc);
@@ -791,7 +903,7 @@ static void cfq_grid_unlink(struct cfq_data *cfqd)
 	spin_lock(&cfq_grid_lock);
 	list_del(&cfqd->row_node);
 	spin_unlock(&cfq_grid_lock);
-	cfqd->cfqc = NULL;
+	WRITE_ONCE(cfqd->cfqc, NULL);
 	cfq_data_exit(cfqd);
 	cfq_group_put(cfqd);
 }
@@ -817,7 +929,7 @@ void cfq_group_put(struct cfq_data *cfqd)
 		if (cfqmd->active_cfqd == cfqd)
 			cfqmd->active_cfqd = NULL;
 		if (parent)
-			kfree(cfqd);
+			kfree_rcu(cfqd, rcu);
 		cfqd = parent;
 	}
 }
@@ -862,12 +974,12 @@ static bool cfq_waits_before(struct rb_node *a, const struct rb_node *b)
 }
 
 /**
- * cfq_group_waiters_changed - who waits, or what they hold, is not as it was
+ * cfq_group_line_changed - who waits, or what they hold, is not as it was
  * @cfqd: the group on the device
  *
  * Context: cfqmd->lock held.
  */
-void cfq_group_waiters_changed(struct cfq_data *cfqd)
+void cfq_group_line_changed(struct cfq_data *cfqd)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
@@ -877,7 +989,7 @@ void cfq_group_waiters_changed(struct cfq_data *cfqd)
 		rb_erase_cached(&cfqd->waiting_node, &cfqmd->waiting);
 		RB_CLEAR_NODE(&cfqd->waiting_node);
 	}
-	if (list_empty(&cfqd->waiters))
+	if (list_empty(&cfqd->line))
 		return;
 	cfqd->waiting_key = div_u64((u64)cfqd_held(cfqd) * CFQ_SHARE_ALL,
 				    cfq_group_share(cfqd));
@@ -900,120 +1012,11 @@ struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (cfqd && !list_empty(&cfqd->waiters) && cfq_group_has_room(cfqd))
+	if (cfqd && !list_empty(&cfqd->line) && cfq_group_has_room(cfqd))
 		return cfqd;
 	cfqd = rb_entry_safe(rb_first_cached(&cfqmd->waiting), struct cfq_data,
 			     waiting_node);
 	return cfqd && cfq_group_has_room(cfqd) ? cfqd : NULL;
-}
-
-/*
- * Limits.  A request counts in its group and in all above it.
- */
-
-/**
- * cfq_groups_limited - may there be groups whose requests are limited?
- *
- * Context: any.
- * Return: false if a place need not be asked for.
- */
-bool cfq_groups_limited(void)
-{
-	return READ_ONCE(cfq_limit_was_set);
-}
-
-/**
- * cfq_group_hold - a group has one more request, whatever its limit
- * @cfqd: the group on the device
- *
- * Context: cfqmd->lock held.
- */
-void cfq_group_hold(struct cfq_data *cfqd)
-{
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	for (; cfqd; cfqd = cfqd->self.group)
-		cfqd->nr_held++;
-}
-
-/**
- * cfq_group_release - a group has one request less
- * @cfqd: the group on the device
- *
- * Context: cfqmd->lock held.
- */
-void cfq_group_release(struct cfq_data *cfqd)
-{
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	for (; cfqd; cfqd = cfqd->self.group)
-		/* Who sleeps has queued under the lock. */
-		if (--cfqd->nr_held < cfqd->max_held &&
-		    waitqueue_active(&cfqd->room_wait))
-			wake_up(&cfqd->room_wait);
-}
-
-static bool cfqd_is_limited(const struct cfq_data *cfqd)
-{
-	while (cfqd && cfqd->max_held == CFQ_NO_LIMIT)
-		cfqd = cfqd->self.group;
-	return cfqd;
-}
-
-/* The group, @cfqd or above, without room for another request of @cfqd. */
-static struct cfq_data *cfqd_full(struct cfq_data *cfqd, bool woken)
-{
-	for (; cfqd; cfqd = cfqd->self.group)
-		if (cfqd->nr_held >= cfqd->max_held ||
-		    (!woken && waitqueue_active(&cfqd->room_wait)))
-			break;
-	return cfqd;
-}
-
-/**
- * cfq_group_get_place - a place for a request of the current task
- * @cfqmd: the device
- * @nowait: do not sleep until there is one
- *
- * Tasks get places in the order in which they came.  One that is woken up may
- * find another of the groups above it full, and then sleeps for that; with its
- * place it will wake up the next one here when it is done.
- *
- * Context: process context, may sleep; the device's queue is entered.
- * Return: the group that holds the place, with a reference; NULL if the task's
- * group is not limited; -EAGAIN if it is full.
- */
-struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool nowait)
-{
-	struct cfq_data *cfqd, *full;
-	DEFINE_WAIT(wait);
-
-	spin_lock_irq(&cfqmd->lock);
-	cfqd = cfq_group_get_current(cfqmd);
-	if (!cfqd_is_limited(cfqd)) {
-		cfq_group_put(cfqd);
-		cfqd = NULL;
-		goto unlock;
-	}
-	full = cfqd_full(cfqd, false);
-	if (full && nowait) {
-		cfq_group_put(cfqd);
-		cfqd = ERR_PTR(-EAGAIN);
-		goto unlock;
-	}
-	while (full) {
-		prepare_to_wait_exclusive(&full->room_wait, &wait,
-					  TASK_UNINTERRUPTIBLE);
-		spin_unlock_irq(&cfqmd->lock);
-		io_schedule();
-		spin_lock_irq(&cfqmd->lock);
-		finish_wait(&full->room_wait, &wait);
-		full = cfqd_full(cfqd, true);
-	}
-	cfq_group_hold(cfqd);
-unlock:
-	spin_unlock_irq(&cfqmd->lock);
-	return cfqd;
 }
 
 static struct cfq_cgroup *cfq_current_cgroup(void)
@@ -1104,6 +1107,70 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
 	return cfqd;
 }
 
+/* Is there a limit for @cfqd?  Needs either cfqmd->lock or RCU. */
+static bool cfqd_limited(const struct cfq_data *cfqd)
+{
+	while (cfqd && READ_ONCE(cfqd->max_held) == CFQ_NO_LIMIT)
+		cfqd = cfqd->self.group;
+	return cfqd;
+}
+
+/**
+ * cfq_group_limits_current - may the current task's requests be limited?
+ * @cfqd: the group that its last one on the device belonged to
+ *
+ * Context: RCU read side.
+ * Return: false if it still belongs to @cfqd, and that has no limit.
+ */
+bool cfq_group_limits_current(const struct cfq_data *cfqd)
+{
+	return READ_ONCE(cfqd->cfqc) != cfq_current_cgroup() ||
+	       cfqd_limited(cfqd);
+}
+
+/**
+ * cfq_group_get_place - have a request of the current task within all limits
+ * @cfqmd: the device
+ * @wait: until there is a place
+ *
+ * Context: cfqmd->lock held; is dropped to wait, in process context with the
+ * device's queue entered.  What holds a place is on its way to the device and
+ * gives it back when it is done, so the wait ends with that; and as whoever
+ * freezes the queue waits for all requests, the scheduler outlives it.
+ * Return: the group that holds the place, with a reference for the caller, or
+ * NULL if the task's group is not limited.  -EAGAIN if there is no place and
+ * that is not waited for.
+ */
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
+	__must_hold(&cfqmd->lock)
+{
+	struct cfq_data *cfqd = cfq_group_get_current(cfqmd);
+	struct cfq_waiter waiter = { .cfqd = cfqd };
+	struct cfq_data *obstacle;
+
+	if (!cfqd_limited(cfqd)) {
+		cfq_group_put(cfqd);
+		return NULL;
+	}
+	obstacle = cfqd_obstacle(cfqd);
+	if (!obstacle) {
+		cfq_group_hold(cfqd);
+		return cfqd;
+	}
+	if (!wait) {
+		cfq_group_put(cfqd);
+		return ERR_PTR(-EAGAIN);
+	}
+
+	init_completion(&waiter.got_place);
+	list_add_tail(&waiter.node, &obstacle->waiters);
+	spin_unlock_irq(&cfqmd->lock);
+	/* Sends what the task has plugged. */
+	wait_for_completion_io(&waiter.got_place);
+	spin_lock_irq(&cfqmd->lock);
+	return cfqd;
+}
+
 /**
  * cfq_groups_init - set up the group layer of a device
  * @cfqmd: the device
@@ -1164,19 +1231,22 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 	seq_printf(m, "busy %u\n", cfqmd->nr_busy_groups);
 	list_for_each_entry(cfqd, &cfqmd->column, column_node) {
 		const struct cfq_member *member = cfqd_set_member(cfqd);
-		char path[128] = "(removed)";
+		char path[128] = "(removed)", limit[16] = "max";
 
+		if (cfqd->max_held != CFQ_NO_LIMIT)
+			snprintf(limit, sizeof(limit), "%u", cfqd->max_held);
 		if (cfqd == &cfqmd->root)
 			strscpy(path, "/");
 		else if (cfqd->cfqc)
 			cgroup_path(cfqd->cfqc->css.cgroup, path, sizeof(path));
 		seq_printf(m,
-			   "group %s weight %u vdisktime %llu tasks weight %u vdisktime %llu time_us %llu queued %u driver %u%s%s\n",
+			   "group %s weight %u vdisktime %llu tasks weight %u vdisktime %llu time_us %llu queued %u driver %u held %u limit %s%s%s\n",
 			   path, member->entity.weight,
 			   member->entity.vdisktime, cfqd->tasks.entity.weight,
 			   cfqd->tasks.entity.vdisktime,
 			   div_u64(cfqd->stats[CFQ_STAT_TIME], NSEC_PER_USEC),
-			   cfqd->nr_queued, cfqd->nr_in_driver,
+			   cfqd->nr_queued, cfqd->nr_in_driver, cfqd->nr_held,
+			   limit,
 			   cfqd->tasks.entity.st ? " busy" : "",
 			   cfqmd->active_cfqd == cfqd ? " active" : "");
 		cfq_data_show(cfqd, m);

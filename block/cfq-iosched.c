@@ -77,6 +77,7 @@
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/part_stat.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -97,7 +98,10 @@
 struct cfq_io_cq {
 	struct io_cq		icq;	/* must be first */
 	struct cfq_queue	*cfqq[2]; /* async, sync; owns references */
-	struct cfq_data		*place;	/* for the next request, see there */
+
+	/* Places for requests that have no descriptor yet, all in one group. */
+	struct cfq_data		*place;	/* owns a reference for each */
+	unsigned int		nr_places;
 };
 
 /* Defaults of the tunables; ms unless said otherwise. */
@@ -574,7 +578,7 @@ static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
 	}
 
 	if (cfqq) {
-		cic->cfqq[sync] = NULL;
+		WRITE_ONCE(cic->cfqq[sync], NULL);
 		if (sync)
 			cfqq_disown(cfqq);
 		else
@@ -589,7 +593,7 @@ static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
 	} else {
 		cfqq = cfqd_get_async_cfqq(cfqd, ioprio);
 	}
-	cic->cfqq[sync] = cfqq;
+	WRITE_ONCE(cic->cfqq[sync], cfqq);
 	return cfqq ?: &cfqmd->oom_cfqq;
 }
 
@@ -607,20 +611,102 @@ static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 }
 
 /*
- * Where the requests of a group are limited, a request has a place within the
- * limit before it has a descriptor: otherwise those who sleep for one would be
- * past the limit when they wake up.  The task gets the place, sleeping until
- * there is one, and its next request takes it along in elv.priv[1] until it is
- * inserted, from when on its queue's group holds it.  Of tasks that share an
- * io_context one may take the place of another, and so exceed the limit.
+ * Places.  Where the requests of a group are limited (block/cfq-cgroup.c, 5), a
+ * request has a place within the limit before it has a descriptor: otherwise
+ * the limit could be exceeded by all who sleep for one.  The task gets the
+ * place, sleeping until there is one, and keeps it on its cfq_io_cq, which it
+ * may share with others.  The next request takes it along in elv.priv[1] until
+ * it is inserted, from when on the group of its queue holds it.
+ *
+ * A request that must not wait takes its place, if there is one, when it has
+ * got its descriptor: it may not get any, and nobody would tell us.  Without a
+ * place it is refused when it is inserted.
  */
+
+/* What is in elv.priv[1] of a request that must not wait for a place. */
+#define CFQ_NO_PLACE	ERR_PTR(-EAGAIN)
+
+/*
+ * The group that the last requests of @cic, which may be NULL, belonged to;
+ * NULL if there were none.  Needs RCU: the queue may be freed meanwhile, and
+ * used again, but stays a queue.
+ */
+static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic, bool sync)
+{
+	const struct cfq_queue *cfqq = cic ? READ_ONCE(cic->cfqq[sync]) : NULL;
+
+	return cfqq ? READ_ONCE(cfqq->cfqd) : NULL;
+}
+
+/* May there be a limit for requests of the current task? */
+static bool cfq_task_limited(const struct cfq_io_cq *cic, bool sync)
+{
+	const struct cfq_data *cfqd;
+	bool limited;
+
+	if (likely(!cfq_groups_limited()))
+		return false;
+
+	rcu_read_lock();
+	cfqd = cfq_last_group(cic, sync);
+	limited = !cfqd || cfq_group_limits_current(cfqd);
+	rcu_read_unlock();
+	return limited;
+}
+
+/* Wait for a place and keep it for the next request of the current task. */
+static void cfq_wait_for_place(struct request_queue *q)
+{
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	struct io_cq *icq = ioc_find_get_icq(q);
+	struct cfq_io_cq *cic;
+	struct cfq_data *place;
+
+	if (!icq)
+		return;
+	cic = icq_to_cic(icq);
+
+	spin_lock_irq(&cfqmd->lock);
+	place = cfq_group_get_place(cfqmd, true);
+	if (place && cic->nr_places && cic->place != place) {
+		/* Another task shares the cic from another group. */
+		cfq_group_release(place);
+		cfq_group_put(place);
+	} else if (place) {
+		cic->place = place;
+		WRITE_ONCE(cic->nr_places, cic->nr_places + 1);
+	}
+	spin_unlock_irq(&cfqmd->lock);
+
+	put_io_context(icq->ioc);
+}
+
+/* Hand a place to @rq, which has its descriptor. */
+static void cfq_place_request(struct request *rq, struct cfq_io_cq *cic)
+{
+	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+	struct cfq_data *place;
+
+	spin_lock_irq(&cfqmd->lock);
+	if (cic->nr_places) {
+		place = cic->place;
+		WRITE_ONCE(cic->nr_places, cic->nr_places - 1);
+	} else {
+		place = cfq_group_get_place(cfqmd, false);
+		/* It was not asked for in time: then it exceeds the limit. */
+		if (IS_ERR(place) && !(rq->cmd_flags & REQ_NOWAIT))
+			place = NULL;
+	}
+	rq->elv.priv[1] = place;
+	spin_unlock_irq(&cfqmd->lock);
+}
 
 static void cfq_put_place(struct cfq_data *place)
 {
 	struct cfq_meta_data *cfqmd;
 	unsigned long flags;
 
-	if (!place)
+	if (IS_ERR_OR_NULL(place))
 		return;
 	cfqmd = place->cfqmd;
 	spin_lock_irqsave(&cfqmd->lock, flags);
@@ -629,35 +715,56 @@ static void cfq_put_place(struct cfq_data *place)
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
-/*
- * Get a place, if the task's group needs one.  Return: to how many descriptors
- * the request is to be limited; 0 is to all of them, and to one at a time.
- */
-static unsigned int cfq_limit_group(struct blk_mq_alloc_data *data)
+/* The group of its queue holds @rq from now on, instead of its place. */
+static void cfq_hold_request(struct request *rq)
 {
-	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
-	struct io_cq *icq = ioc_find_get_icq(data->q);
-	unsigned int depth = 0;
-	struct cfq_io_cq *cic;
-	struct cfq_data *place;
+	struct cfq_data *cfqd = rq_cfqq(rq)->cfqd;
+	struct cfq_data *place = rq->elv.priv[1];
 
-	if (!icq)
-		return 0;
-	cic = icq_to_cic(icq);
-	/* It is still there when the allocation has to be tried again. */
-	if (!READ_ONCE(cic->place)) {
-		place = cfq_group_get_place(data->q->elevator->elevator_data,
-					    nowait);
-		if (IS_ERR(place))
-			/* As good as none: the first descriptor or an error. */
-			depth = 1;
-		else if (place && cmpxchg(&cic->place, NULL, place))
-			cfq_put_place(place);
+	rq->elv.priv[1] = NULL;
+	if (place == cfqd) {
+		cfq_group_put(place);
+		return;
 	}
-	if (!depth && READ_ONCE(cic->place))
-		depth = data->q->nr_requests;
-	put_io_context(icq->ioc);
-	return depth;
+	cfq_group_hold(cfqd);
+	if (!IS_ERR_OR_NULL(place)) {
+		cfq_group_release(place);
+		cfq_group_put(place);
+	}
+}
+
+/* @rq leaves its queue and is not done yet: it has its place again. */
+static void cfq_unhold_request(struct request *rq, struct cfq_data *cfqd)
+{
+	cfqd->ref++;
+	rq->elv.priv[1] = cfqd;
+}
+
+/* Is @rq past a limit, and would rather fail than wait? */
+static bool cfq_must_refuse(struct request *rq)
+{
+	struct bio *bio;
+
+	if (rq->elv.priv[1] != CFQ_NO_PLACE)
+		return false;
+	/* What was merged into it meanwhile may not know this error. */
+	__rq_for_each_bio(bio, rq)
+		if (!(bio->bi_opf & REQ_NOWAIT))
+			return false;
+	return true;
+}
+
+/* End @rq as if it had got no descriptor. */
+static void cfq_refuse_request(struct request *rq)
+{
+	if (rq->rq_flags & RQF_IO_STAT) {
+		part_stat_lock();
+		bdev_dec_in_flight(rq->part, req_op(rq));
+		part_stat_unlock();
+		rq->rq_flags &= ~RQF_IO_STAT;
+	}
+	rq->rq_flags |= RQF_QUIET;
+	blk_mq_end_request(rq, BLK_STS_AGAIN);
 }
 
 /*
@@ -669,8 +776,8 @@ static unsigned int cfq_limit_group(struct blk_mq_alloc_data *data)
  * not counted, so there may be too few at times; then there are still the tags
  * to wait for.
  */
-struct cfq_waiter {
-	struct list_head	node;	/* on cfqd->waiters */
+struct cfq_in_line {
+	struct list_head	node;	/* on cfqd->line */
 	struct task_struct	*task;
 	bool			admitted;
 };
@@ -678,7 +785,7 @@ struct cfq_waiter {
 /* Let those go on for whom there is a descriptor. */
 static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 {
-	struct cfq_waiter *waiter;
+	struct cfq_in_line *waiter;
 	struct cfq_data *cfqd;
 
 	lockdep_assert_held(&cfqmd->lock);
@@ -687,13 +794,13 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqd = cfq_group_to_admit(cfqmd);
 		if (!cfqd)
 			return;
-		waiter = list_first_entry(&cfqd->waiters, struct cfq_waiter,
+		waiter = list_first_entry(&cfqd->line, struct cfq_in_line,
 					  node);
 		list_del(&waiter->node);
 		cfqmd->nr_waiting--;
 		cfqmd->nr_admitted++;
 		cfqd->nr_admitted++;
-		cfq_group_waiters_changed(cfqd);
+		cfq_group_line_changed(cfqd);
 		/* It is there until it has the lock. */
 		waiter->admitted = true;
 		wake_up_process(waiter->task);
@@ -703,13 +810,13 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	struct cfq_waiter waiter = { .task = current };
+	struct cfq_in_line waiter = { .task = current };
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	list_add_tail(&waiter.node, &cfqd->waiters);
+	list_add_tail(&waiter.node, &cfqd->line);
 	cfqmd->nr_waiting++;
-	cfq_group_waiters_changed(cfqd);
+	cfq_group_line_changed(cfqd);
 	do {
 		set_current_state(TASK_UNINTERRUPTIBLE);
 		spin_unlock_irq(&cfqmd->lock);
@@ -732,7 +839,7 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool nowait)
 
 	spin_lock_irq(&cfqmd->lock);
 	cfqd = cfq_group_get_current(cfqmd);
-	admitted = list_empty(&cfqd->waiters) && cfq_group_has_room(cfqd);
+	admitted = list_empty(&cfqd->line) && cfq_group_has_room(cfqd);
 	if (!admitted && !nowait) {
 		cfq_wait_for_descriptor(cfqd);
 		admitted = true;
@@ -755,25 +862,28 @@ static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
 	const unsigned int total = data->q->nr_requests;
-	unsigned int depth = total, limit = 0;
-	bool one_at_a_time = false;
+	const bool sync = op_is_sync(opf);
+	unsigned int depth = total;
+	bool limited;
 
-	if (!op_is_sync(opf))
+	/* Tried again, as a processor went away: it has its place. */
+	if (data->shallow_depth)
+		return;
+
+	if (!sync)
 		depth = min(depth, data->q->async_depth);
-	if (cfq_groups_limited())
-		limit = cfq_limit_group(data);
-	if (limit) {
-		depth = min(depth, limit);
-		one_at_a_time = true;
-	}
+	limited = cfq_groups_limited() &&
+		cfq_task_limited(cfq_lookup_cic(data->q), sync);
+	if (limited && !nowait)
+		cfq_wait_for_place(data->q);
 	if (cfq_descriptors_scarce(cfqmd)) {
-		one_at_a_time = true;
+		limited = true;
 		/* As good as none: the first descriptor or an error. */
 		if (!cfq_admit_current(cfqmd, nowait))
 			depth = 1;
 	}
-	/* Any limit, even to all, is one request at a time. */
-	if (one_at_a_time || depth < total)
+	/* Any depth, even of all, is for one request at a time. */
+	if (limited || depth < total)
 		data->shallow_depth = depth;
 }
 
@@ -903,22 +1013,10 @@ static bool cfqq_insert_merge(struct cfq_queue *cfqq, struct request *rq,
 	return blk_mq_sched_try_insert_merge(rq->q, rq, free);
 }
 
-/* The group of its queue holds @rq from now on, instead of its place. */
-static void cfq_hold_request(struct request *rq)
-{
-	struct cfq_data *place = rq->elv.priv[1];
-
-	cfq_group_hold(rq_cfqq(rq)->cfqd);
-	rq->elv.priv[1] = NULL;
-	if (place) {
-		cfq_group_release(place);
-		cfq_group_put(place);
-	}
-}
-
 static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 			       blk_insert_t flags, u64 now_ns,
-			       struct list_head *free)
+			       struct list_head *free,
+			       struct list_head *refused)
 {
 	struct request_queue *q = rq->q;
 	struct cfq_queue *cfqq;
@@ -942,6 +1040,10 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	cfqq = cfq_get_queue(cfqmd, rq);
 	if (cfqq_insert_merge(cfqq, rq, free))
 		return;
+	if (cfq_must_refuse(rq)) {
+		list_add_tail(&rq->queuelist, refused);
+		return;
+	}
 
 	cfqq->ref++;
 	rq->elv.priv[0] = cfqq;
@@ -962,19 +1064,23 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 	u64 now_ns = ktime_get_ns();
+	struct request *rq, *next;
+	LIST_HEAD(refused);
 	LIST_HEAD(free);
 
 	spin_lock_irq(&cfqmd->lock);
 	while (!list_empty(list)) {
-		struct request *rq = list_first_entry(list, struct request,
-						      queuelist);
-
+		rq = list_first_entry(list, struct request, queuelist);
 		list_del_init(&rq->queuelist);
-		cfq_insert_request(cfqmd, rq, flags, now_ns, &free);
+		cfq_insert_request(cfqmd, rq, flags, now_ns, &free, &refused);
 	}
 	spin_unlock_irq(&cfqmd->lock);
 
 	blk_mq_free_requests(&free);
+	list_for_each_entry_safe(rq, next, &refused, queuelist) {
+		list_del_init(&rq->queuelist);
+		cfq_refuse_request(rq);
+	}
 }
 
 /*
@@ -1487,8 +1593,8 @@ static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
 }
 
-/* Let go of @rq: it was completed, came back, or was never sent. */
-static void cfq_release_request(struct request *rq, u64 now_ns)
+/* Let go of @rq: it was completed, was never sent, or @came_back. */
+static void cfq_release_request(struct request *rq, u64 now_ns, bool came_back)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_queue *cfqq = rq_cfqq(rq);
@@ -1502,9 +1608,12 @@ static void cfq_release_request(struct request *rq, u64 now_ns)
 	if (rq_in_driver(rq))
 		cfqq_completed(cfqq, rq, now_ns);
 	rq->elv.priv[0] = NULL;
-	cfq_group_release(cfqq->cfqd);
+	if (came_back)
+		cfq_unhold_request(rq, cfqq->cfqd);
+	else
+		cfq_group_release(cfqq->cfqd);
 	if (unlikely(cfqmd->nr_waiting))
-		cfq_group_waiters_changed(cfqq->cfqd);
+		cfq_group_line_changed(cfqq->cfqd);
 	cfqq_put(cfqq);
 	cfq_admit_waiters(cfqmd);
 	kick = cfqmd->withheld && cfq_should_ask_again(cfqmd);
@@ -1519,12 +1628,12 @@ static void cfq_release_request(struct request *rq, u64 now_ns)
 
 static void cfq_completed_request(struct request *rq, u64 now_ns)
 {
-	cfq_release_request(rq, now_ns);
+	cfq_release_request(rq, now_ns, false);
 }
 
 static void cfq_requeue_request(struct request *rq)
 {
-	cfq_release_request(rq, ktime_get_ns());
+	cfq_release_request(rq, ktime_get_ns(), true);
 }
 
 static void cfq_prepare_request(struct request *rq)
@@ -1535,15 +1644,18 @@ static void cfq_prepare_request(struct request *rq)
 	rq->elv.priv[0] = NULL;
 	rq->elv.priv[1] = NULL;
 
-	cic = rq->elv.icq ? icq_to_cic(rq->elv.icq) : NULL;
-	if (cic && READ_ONCE(cic->place))
-		rq->elv.priv[1] = xchg(&cic->place, NULL);
+	if (!rq->elv.icq)
+		return;
+	cic = icq_to_cic(rq->elv.icq);
+	if (READ_ONCE(cic->nr_places) ||
+	    cfq_task_limited(cic, rq_is_sync(rq)))
+		cfq_place_request(rq, cic);
 }
 
 static void cfq_finish_request(struct request *rq)
 {
 	if (rq_cfqq(rq))
-		cfq_release_request(rq, ktime_get_ns());
+		cfq_release_request(rq, ktime_get_ns(), false);
 	else
 		cfq_put_place(rq->elv.priv[1]);
 	rq->elv.priv[1] = NULL;
@@ -1608,7 +1720,7 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 	cfqd->cfqmd = cfqmd;
 	cfqd->ref = 1;
 	cfqd->pos_tree = RB_ROOT;
-	INIT_LIST_HEAD(&cfqd->waiters);
+	INIT_LIST_HEAD(&cfqd->line);
 	for (class = 0; class < CFQ_NR_CLASSES; class++)
 		cfq_st_init(&cfqd->trees[class]);
 }
@@ -1658,8 +1770,8 @@ static void cfq_exit_icq(struct io_cq *icq)
 		cfqq_put(cic->cfqq[0]);
 	cic->cfqq[0] = NULL;
 	cic->cfqq[1] = NULL;
+	WARN_ON_ONCE(cic->nr_places);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
-	cfq_put_place(xchg(&cic->place, NULL));
 }
 
 static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
@@ -1976,7 +2088,7 @@ static int __init cfq_init(void)
 {
 	int ret;
 
-	cfq_pool = KMEM_CACHE(cfq_queue, 0);
+	cfq_pool = KMEM_CACHE(cfq_queue, SLAB_TYPESAFE_BY_RCU);
 	if (!cfq_pool)
 		return -ENOMEM;
 

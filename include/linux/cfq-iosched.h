@@ -22,7 +22,6 @@
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include <linux/wait.h>
 
 struct cfq_cgroup;
 struct cfq_data;
@@ -216,8 +215,8 @@ struct cfq_data {
 	unsigned int		nr_in_driver;	/* requests */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
 	u32			seek_history;	/* of all its tasks together */
-	struct list_head	waiters;	/* for a descriptor, in order */
-	unsigned int		nr_admitted;	/* of them, not yet running */
+	struct list_head	line;		/* tasks that wait for a descriptor */
+	unsigned int		nr_admitted;	/* from it, not yet running */
 
 #ifdef CONFIG_CFQ_CGROUP
 	/* The group layer. */
@@ -228,6 +227,7 @@ struct cfq_data {
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
+	struct rcu_head		rcu;		/* see cfq_group_limits_current() */
 	struct rb_node		waiting_node;	/* on cfqmd->waiting */
 	u64			waiting_key;	/* descriptors held over share */
 	u64			slice_used_ns;
@@ -235,7 +235,7 @@ struct cfq_data {
 	u64			stats[CFQ_NR_STATS];
 	unsigned int		nr_held;	/* requests, of those below too */
 	unsigned int		max_held;	/* not to be exceeded */
-	wait_queue_head_t	room_wait;	/* for less than max_held */
+	struct list_head	waiters;	/* none unless that is reached */
 #endif
 };
 
@@ -537,7 +537,7 @@ bool cfq_group_is_current(const struct cfq_data *cfqd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd);
-void cfq_group_waiters_changed(struct cfq_data *cfqd);
+void cfq_group_line_changed(struct cfq_data *cfqd);
 struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd);
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
@@ -550,7 +550,8 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 bool cfq_groups_limited(void);
-struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool nowait);
+bool cfq_group_limits_current(const struct cfq_data *cfqd);
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
 void cfq_group_hold(struct cfq_data *cfqd);
 void cfq_group_release(struct cfq_data *cfqd);
 #else
@@ -591,7 +592,7 @@ static inline bool cfq_group_has_room(struct cfq_data *cfqd)
 	return cfq_nr_held(cfqd->cfqmd) < cfqd->cfqmd->dd.queue->nr_requests;
 }
 
-static inline void cfq_group_waiters_changed(struct cfq_data *cfqd)
+static inline void cfq_group_line_changed(struct cfq_data *cfqd)
 {
 }
 
@@ -649,8 +650,13 @@ static inline bool cfq_groups_limited(void)
 	return false;
 }
 
+static inline bool cfq_group_limits_current(const struct cfq_data *cfqd)
+{
+	return false;
+}
+
 static inline struct cfq_data *
-cfq_group_get_place(struct cfq_meta_data *cfqmd, bool nowait)
+cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 {
 	return NULL;
 }

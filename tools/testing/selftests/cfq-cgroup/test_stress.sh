@@ -9,6 +9,7 @@
 NR_SWITCHES=${NR_SWITCHES:-500}
 NR_GROUPS=${NR_GROUPS:-500}
 NR_MOVES=${NR_MOVES:-5000}
+NR_LIMITS=${NR_LIMITS:-160}
 DISKS="cfqd0 cfqd1"
 OTHERS="none mq-deadline kyber bfq"
 
@@ -160,6 +161,71 @@ churn() {
 	stop_verifying
 }
 
+# change_limits: of groups above each other, up and down, while their tasks wait, move, are killed,
+# and the scheduler goes
+change_limits() {
+	local nr=0 limit group pid
+
+	while :; do
+		for limit in 1 "$(cat "/sys/block/cfqd1/dev") 2" 3 10 1 max 40 2; do
+			for group in p p/a . p/b; do
+				nr=$((nr + 1))
+				echo "$limit" >"$CG/$group/cfq.nr_group_requests" ||
+					fail "cannot limit $group to $limit"
+				progress limits "$nr" "$NR_LIMITS"
+				[ "$nr" -lt "$NR_LIMITS" ] || return 0
+			done
+		done
+		case $((nr / 32 % 3)) in
+		0)
+			for pid in $(pidof fio); do
+				echo "$pid" >"$CG/p/a/cgroup.procs"
+			done 2>/dev/null
+			start_load p/b - mix 4 5000 --filename=/dev/cfqd1 --nice=10
+			;;
+		1)
+			select_sched none cfqd1
+			select_sched cfq cfqd1
+			;;
+		2)
+			# shellcheck disable=SC2046 # a list of numbers
+			kill -9 $(cat "$CG/p/b/cgroup.procs") 2>/dev/null
+			remove_group p/b
+			make_group p/b
+			;;
+		esac
+	done
+}
+
+limits() {
+	local disk left
+
+	title "$NR_LIMITS limits set while tasks wait, move and are killed: none hangs, no wrong byte"
+	load_disk nr_devices=2
+	select_sched cfq cfqd1
+	make_group p
+	make_group p/a
+	make_group p/b
+	# shellcheck disable=SC2086 # a list of names
+	start_verifying $DISKS
+	start_load p/a - mix 6 1000 --nice=10
+	start_load p - read 1 4000 --nice=10 --ioengine=io_uring --iodepth=32
+	change_limits
+	# All get through, few at a time
+	for group in . p p/a p/b; do
+		echo 2 >"$CG/$group/cfq.nr_group_requests"
+	done
+	stop_loads
+	stop_verifying
+	for disk in $DISKS; do
+		left=$(grep -c ' held [1-9]' "/sys/kernel/debug/block/$disk/sched/trees")
+		[ "$left" = 0 ] || fail "$left groups of $disk hold requests without I/O"
+	done
+	for group in . p p/a p/b; do
+		echo max >"$CG/$group/cfq.nr_group_requests"
+	done
+}
+
 # count NAME [DISK]: a line of the disk's own account
 count() {
 	awk -v name="$1" '$1 == name { print $2 }' "/sys/kernel/debug/cfq_disk/${2:-$DISK}/stat"
@@ -208,4 +274,4 @@ plug() {
 	echo 1 >"$1/plug"
 }
 
-run_cases churn faults
+run_cases churn limits faults
