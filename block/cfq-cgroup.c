@@ -98,12 +98,18 @@
  *    before that wakes up.  So there is room in no group that is waited for,
  *    and nobody overtakes.  Who must not sleep gets an error.
  *
- * 6. Lifetimes.  The grid owns one reference on each cfqd, which ends with
+ * 6. Whose request.  It belongs to the group that has caused it, which need not
+ *    be that of the task that submits it.  The io controller knows the cause:
+ *    writeback, drivers of stacked devices and other helpers tell it whom they
+ *    work for.  That is used where it has the same hierarchy; written-back data
+ *    can, besides, be told by who owns the memory it is in.
+ *
+ * 7. Lifetimes.  The grid owns one reference on each cfqd, which ends with
  *    the cgroup or with the scheduler on that device, whichever is first.
  *    Each cfq_queue and the cfqd of each child group own another, so that a
  *    cfqd without a cgroup lives, and is scheduled with the weight it had and
  *    in the place it had, until its last request is done and the tasks that
- *    moved away did I/O elsewhere or ended.
+ *    moved away, or worked for the group, did I/O elsewhere or ended.
  *
  * Locks: cfq_grid_mutex keeps devices and cgroups from going away; whoever
  * holds it may walk a row without another lock, as rows only lose elements
@@ -111,10 +117,13 @@
  * protects what is added to rows and the settings of a cgroup, so that a new
  * cfqd never misses a change.
  */
+#include <linux/bio.h>
+#include <linux/blk-cgroup.h>
 #include <linux/cgroup.h>
 #include <linux/completion.h>
 #include <linux/ctype.h>
 #include <linux/kdev_t.h>
+#include <linux/memcontrol.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
@@ -1024,21 +1033,95 @@ static struct cfq_cgroup *cfq_current_cgroup(void)
 	return css_to_cfqc(task_css(current, cfq_cgrp_id));
 }
 
-/**
- * cfq_group_is_current - does the current task belong to this group?
- * @cfqd: the group on a device
- *
- * Context: cfqmd->lock held.  The group may change at any time; a request
- * that is underway meanwhile belongs to the one or to the other.
+/*
+ * Whose request is it?
  */
-bool cfq_group_is_current(const struct cfq_data *cfqd)
-{
-	struct cfq_cgroup *cfqc;
 
-	rcu_read_lock();
-	cfqc = cfq_current_cgroup();
-	rcu_read_unlock();
-	return cfqd->cfqc == cfqc;
+/* Has @ss the same hierarchy as this subsystem? */
+static bool cfq_same_hierarchy(const struct cgroup_subsys *ss)
+{
+	return READ_ONCE(ss->root) == READ_ONCE(cfq_cgrp_subsys.root);
+}
+
+#ifdef CONFIG_BLK_CGROUP
+/* The io group of @bio, if that says something about its group here. */
+static struct cgroup_subsys_state *cfq_bio_io_css(struct bio *bio)
+{
+	return cfq_same_hierarchy(&io_cgrp_subsys) ? bio_blkcg_css(bio) : NULL;
+}
+
+static struct cgroup_subsys_state *cfq_current_io_css(void)
+{
+	return task_css(current, io_cgrp_id);
+}
+#else
+static struct cgroup_subsys_state *cfq_bio_io_css(struct bio *bio)
+{
+	return NULL;
+}
+
+static struct cgroup_subsys_state *cfq_current_io_css(void)
+{
+	return NULL;
+}
+#endif
+
+#ifdef CONFIG_MEMCG
+/*
+ * The owner of the first page, if that is being written back.  Pages of direct
+ * I/O are not, even where they are mapped from a file.
+ */
+static struct cgroup *cfq_bio_page_owner(struct bio *bio)
+{
+	struct mem_cgroup *memcg;
+	struct folio *folio;
+
+	if (bio_op(bio) != REQ_OP_WRITE || !bio_has_data(bio) ||
+	    !cfq_same_hierarchy(&memory_cgrp_subsys))
+		return NULL;
+	folio = page_folio(bio_page(bio));
+	if (!folio_test_writeback(folio))
+		return NULL;
+	memcg = folio_memcg_check(folio);
+	return memcg ? memcg->css.cgroup : NULL;
+}
+#else
+static struct cgroup *cfq_bio_page_owner(struct bio *bio)
+{
+	return NULL;
+}
+#endif
+
+static struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
+{
+	return css_to_cfqc(cgroup_e_css(cgroup, &cfq_cgrp_subsys));
+}
+
+/**
+ * cfq_bio_cgroup - which group has caused what the current task submits?
+ * @bio: not yet sent
+ * @behalf: set to whether this is not the task's own group
+ *
+ * The io controller knows the cause of a bio, as those who submit for others
+ * tell it.  Where its groups are coarser than ours, or not in the same
+ * hierarchy, the owner of written-back memory, or else the task, is asked.
+ *
+ * Context: RCU read side, which the returned group lives as long as.
+ * Return: the group; may be removed at any time.
+ */
+struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
+{
+	struct cfq_cgroup *own = cfq_current_cgroup();
+	struct cgroup_subsys_state *io_css = cfq_bio_io_css(bio);
+	struct cgroup *owner = cfq_bio_page_owner(bio);
+	struct cfq_cgroup *cfqc = own;
+
+	if (owner && (!io_css || cgroup_is_descendant(owner, io_css->cgroup)))
+		cfqc = cgroup_to_cfqc(owner);
+	else if (io_css && io_css != cfq_current_io_css())
+		cfqc = cgroup_to_cfqc(io_css->cgroup);
+	*behalf = cfqc != own;
+	return cfqc;
 }
 
 /* The cfqd of @cfqc on a device, NULL if it has none there. */
@@ -1079,29 +1162,27 @@ static struct cfq_data *cfq_group_find_or_create(struct cfq_meta_data *cfqmd,
 }
 
 /**
- * cfq_group_get_current - the current task's group on a device
+ * cfq_group_get - a group on a device
  * @cfqmd: the device
+ * @cfqc: the group
  *
- * Context: cfqmd->lock held.
- * Return: the group with a reference for the caller.  An exiting task may
- * belong to a cgroup that was removed; then it is the nearest one above.
- * Without memory it is the root group.
+ * Context: cfqmd->lock held, RCU read side.
+ * Return: the group on the device with a reference for the caller.  For a
+ * cgroup that was removed it is that of the nearest one above.  Without memory
+ * it is the root group's.
  */
-struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
+struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
+			       struct cfq_cgroup *cfqc)
 {
-	struct cfq_cgroup *cfqc;
 	struct cfq_data *cfqd;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	rcu_read_lock();
 	spin_lock(&cfq_grid_lock);
-	cfqc = cfq_current_cgroup();
 	while (cfqc->offline)
 		cfqc = cfqc_parent(cfqc);
 	cfqd = cfq_group_find_or_create(cfqmd, cfqc) ?: &cfqmd->root;
 	spin_unlock(&cfq_grid_lock);
-	rcu_read_unlock();
 
 	cfqd->ref++;
 	return cfqd;
@@ -1168,6 +1249,23 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	/* Sends what the task has plugged. */
 	wait_for_completion_io(&waiter.got_place);
 	spin_lock_irq(&cfqmd->lock);
+	return cfqd;
+}
+
+/**
+ * cfq_group_get_current - the current task's group on a device
+ * @cfqmd: the device
+ *
+ * Context: cfqmd->lock held.
+ * Return: as cfq_group_get().
+ */
+struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
+{
+	struct cfq_data *cfqd;
+
+	rcu_read_lock();
+	cfqd = cfq_group_get(cfqmd, cfq_current_cgroup());
+	rcu_read_unlock();
 	return cfqd;
 }
 
@@ -1833,4 +1931,11 @@ struct cgroup_subsys cfq_cgrp_subsys = {
 	.legacy_cftypes	= cfqc_legacy_files,
 	.dfl_cftypes	= cfqc_files,
 	.threaded	= true,
+#ifdef CONFIG_BLK_CGROUP
+	/*
+	 * In version 2 a group here is one of io, and so of memory, as well,
+	 * seen or unseen: they know who has caused what another task submits.
+	 */
+	.depends_on	= 1 << io_cgrp_id,
+#endif
 };

@@ -4,7 +4,8 @@
  *
  * What it shares out is the time of the device.  Every task has a cfq_queue
  * (cfqq) for its synchronous requests; asynchronous writes share one cfqq per
- * priority.  All cfqqs of one group on one device belong to a cfq_data (cfqd),
+ * priority, and so do synchronous requests that a task submits on behalf of a
+ * group that is not its own.  All cfqqs of one group on one device belong to a cfq_data (cfqd),
  * and this file only ever looks at one cfqd.  Which cfqd is served, and when,
  * is the business of the group layer (block/cfq-cgroup.c); without it there is
  * one cfqd per device.
@@ -94,10 +95,21 @@
 
 #include "cfq-calc.h"
 
+/*
+ * The queues of a task on a device.  Only that of CFQ_SLOT_SYNC is its own; the
+ * others belong to a priority of a group, and are the ones that it used last.
+ */
+enum cfq_slot {
+	CFQ_SLOT_ASYNC,
+	CFQ_SLOT_SYNC,
+	CFQ_SLOT_BEHALF,	/* sync, on behalf of another group */
+	CFQ_NR_SLOTS,
+};
+
 /* The part of a task that concerns one device: its queues there. */
 struct cfq_io_cq {
 	struct io_cq		icq;	/* must be first */
-	struct cfq_queue	*cfqq[2]; /* async, sync; owns references */
+	struct cfq_queue	*cfqq[CFQ_NR_SLOTS]; /* owns references */
 
 	/* Places for requests that have no descriptor yet, all in one group. */
 	struct cfq_data		*place;	/* owns a reference for each */
@@ -529,20 +541,24 @@ static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
  * Which queue a request belongs to.
  */
 
-/* The async queue of @cfqd for @ioprio, with a reference for the caller. */
-static struct cfq_queue *cfqd_get_async_cfqq(struct cfq_data *cfqd,
-					     unsigned short ioprio)
+/*
+ * The queue of @cfqd for @ioprio that belongs to no task, with a reference for
+ * the caller.  Takes over a reference on @cfqd.
+ */
+static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
+					      unsigned short ioprio)
 {
 	struct cfq_queue **slot;
 
-	slot = &cfqd->async_cfqq[cfq_ioprio_to_class(ioprio)]
-				[IOPRIO_PRIO_LEVEL(ioprio)];
+	slot = &cfqd->shared_cfqq[sync][cfq_ioprio_to_class(ioprio)]
+				 [IOPRIO_PRIO_LEVEL(ioprio)];
 	if (*slot) {
 		cfq_group_put(cfqd);
 	} else {
-		*slot = cfqq_alloc(cfqd, false);
+		*slot = cfqq_alloc(cfqd, sync);
 		if (!*slot)
 			return NULL;
+		(*slot)->shared = true;
 		cfqq_set_ioprio(*slot, ioprio);
 	}
 	(*slot)->ref++;
@@ -550,50 +566,81 @@ static struct cfq_queue *cfqd_get_async_cfqq(struct cfq_data *cfqd,
 }
 
 /*
- * The queue for a request of the current task.  A task that moved to another
- * group, or changed the priority of its writes, leaves its old queue to the
- * requests that are still on it: this is the only place where that happens.
+ * To which of the current task's queues does @bio go, and of which group?  What
+ * a task submits on behalf of another group is queued there, on a queue that all
+ * who do so share.  Context: RCU read side.
  */
-static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
-				       struct request *rq)
+static enum cfq_slot cfq_bio_slot(struct bio *bio, struct cfq_cgroup **cfqc)
+{
+	bool behalf;
+
+	*cfqc = cfq_bio_cgroup(bio, &behalf);
+	if (!op_is_sync(bio->bi_opf))
+		return CFQ_SLOT_ASYNC;
+	return behalf ? CFQ_SLOT_BEHALF : CFQ_SLOT_SYNC;
+}
+
+static void cic_put_cfqq(struct cfq_io_cq *cic, enum cfq_slot slot)
+{
+	struct cfq_queue *cfqq = cic->cfqq[slot];
+
+	if (!cfqq)
+		return;
+	WRITE_ONCE(cic->cfqq[slot], NULL);
+	if (cfqq->shared)
+		cfqq_put(cfqq);
+	else
+		cfqq_disown(cfqq);
+}
+
+/*
+ * The queue for a request of the current task.  A task that moved to another
+ * group, or whose shared queue was of another group or priority, leaves its old
+ * queue to the requests that are still on it: this is the only place where that
+ * happens.  Context: RCU read side.
+ */
+static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
+				      struct cfq_meta_data *cfqmd,
+				      struct request *rq)
 {
 	unsigned short ioprio = cfq_effective_ioprio(req_get_ioprio(rq));
-	bool sync = rq_is_sync(rq);
-	struct cfq_io_cq *cic;
-	struct cfq_queue *cfqq;
+	struct cfq_cgroup *cfqc;
+	enum cfq_slot slot = cfq_bio_slot(rq->bio, &cfqc);
+	struct cfq_queue *cfqq = cic->cfqq[slot];
 	struct cfq_data *cfqd;
 
-	if (!rq->elv.icq)
-		return &cfqmd->oom_cfqq;
-
-	cic = icq_to_cic(rq->elv.icq);
-	cfqq = cic->cfqq[sync];
-	if (likely(cfqq && cfq_group_is_current(cfqq->cfqd))) {
+	if (likely(cfqq && cfq_group_is(cfqq->cfqd, cfqc))) {
 		if (likely(cfqq->ioprio == ioprio))
 			return cfqq;
-		if (sync) {
+		if (!cfqq->shared) {
 			cfqq_set_ioprio(cfqq, ioprio);
 			return cfqq;
 		}
 	}
 
-	if (cfqq) {
-		WRITE_ONCE(cic->cfqq[sync], NULL);
-		if (sync)
-			cfqq_disown(cfqq);
-		else
-			cfqq_put(cfqq);
-	}
-
-	cfqd = cfq_group_get_current(cfqmd);
-	if (sync) {
+	cic_put_cfqq(cic, slot);
+	cfqd = cfq_group_get(cfqmd, cfqc);
+	if (slot == CFQ_SLOT_SYNC) {
 		cfqq = cfqq_alloc(cfqd, true);
 		if (cfqq)
 			cfqq_set_ioprio(cfqq, ioprio);
 	} else {
-		cfqq = cfqd_get_async_cfqq(cfqd, ioprio);
+		cfqq = cfqd_get_shared_cfqq(cfqd, slot != CFQ_SLOT_ASYNC, ioprio);
 	}
-	WRITE_ONCE(cic->cfqq[sync], cfqq);
+	WRITE_ONCE(cic->cfqq[slot], cfqq);
+	return cfqq;
+}
+
+static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
+				       struct request *rq)
+{
+	struct cfq_queue *cfqq = NULL;
+
+	if (rq->elv.icq) {
+		rcu_read_lock();
+		cfqq = cic_get_cfqq(icq_to_cic(rq->elv.icq), cfqmd, rq);
+		rcu_read_unlock();
+	}
 	return cfqq ?: &cfqmd->oom_cfqq;
 }
 
@@ -1092,12 +1139,19 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 			    struct bio *bio)
 {
 	const struct cfq_queue *cfqq = rq_cfqq(rq);
-	bool sync = op_is_sync(bio->bi_opf);
+	struct cfq_cgroup *cfqc;
+	bool same_group, shared;
 
-	if (!cfqq || !rq->elv.icq || cfqq->sync != sync ||
-	    !cfq_group_is_current(cfqq->cfqd))
+	if (!cfqq || !rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf))
 		return false;
-	if (sync)
+
+	rcu_read_lock();
+	shared = cfq_bio_slot(bio, &cfqc) != CFQ_SLOT_SYNC;
+	same_group = cfq_group_is(cfqq->cfqd, cfqc);
+	rcu_read_unlock();
+	if (!same_group || cfqq->shared != shared)
+		return false;
+	if (!shared)
 		return rq->elv.icq->ioc == current->io_context;
 	return cfqq->ioprio == cfq_effective_ioprio(bio->bi_ioprio);
 }
@@ -1108,12 +1162,17 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 	struct cfq_io_cq *cic = cfqmd->merge_cic;
+	struct cfq_cgroup *cfqc;
 	struct cfq_queue *cfqq;
 	struct request *rq;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	cfqq = cic ? cic->cfqq[op_is_sync(bio->bi_opf)] : NULL;
+	if (!cic)
+		return ELEVATOR_NO_MERGE;
+	rcu_read_lock();
+	cfqq = cic->cfqq[cfq_bio_slot(bio, &cfqc)];
+	rcu_read_unlock();
 	if (!cfqq)
 		return ELEVATOR_NO_MERGE;
 
@@ -1736,19 +1795,17 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
  */
 void cfq_data_exit(struct cfq_data *cfqd)
 {
-	enum cfq_class class;
-	unsigned int level;
+	struct cfq_queue **slot = &cfqd->shared_cfqq[0][0][0];
+	struct cfq_queue **end = slot + sizeof(cfqd->shared_cfqq) / sizeof(*slot);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (class = 0; class < CFQ_NR_CLASSES; class++) {
-		for (level = 0; level < IOPRIO_NR_LEVELS; level++) {
-			struct cfq_queue *cfqq = cfqd->async_cfqq[class][level];
+	for (; slot < end; slot++) {
+		struct cfq_queue *cfqq = *slot;
 
-			cfqd->async_cfqq[class][level] = NULL;
-			if (cfqq)
-				cfqq_disown(cfqq);
-		}
+		*slot = NULL;
+		if (cfqq)
+			cfqq_disown(cfqq);
 	}
 }
 
@@ -1761,15 +1818,12 @@ static void cfq_exit_icq(struct io_cq *icq)
 {
 	struct cfq_io_cq *cic = icq_to_cic(icq);
 	struct cfq_meta_data *cfqmd = icq->q->elevator->elevator_data;
+	enum cfq_slot slot;
 	unsigned long flags;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
-	if (cic->cfqq[1])
-		cfqq_disown(cic->cfqq[1]);
-	if (cic->cfqq[0])
-		cfqq_put(cic->cfqq[0]);
-	cic->cfqq[0] = NULL;
-	cic->cfqq[1] = NULL;
+	for (slot = 0; slot < CFQ_NR_SLOTS; slot++)
+		cic_put_cfqq(cic, slot);
 	WARN_ON_ONCE(cic->nr_places);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
@@ -1964,13 +2018,14 @@ static const char * const cfq_class_names[CFQ_NR_CLASSES] = {
 static void cfqq_show(const struct cfq_queue *cfqq, struct seq_file *m)
 {
 	seq_printf(m,
-		   "  queue pid %d %s class %s level %lu weight %u vdisktime %llu queued %u driver %u cost_us %llu%s%s%s\n",
+		   "  queue pid %d %s class %s level %lu weight %u vdisktime %llu queued %u driver %u cost_us %llu%s%s%s%s\n",
 		   cfqq->pid, cfqq->sync ? "sync" : "async",
 		   cfq_class_names[cfqq->class],
 		   (unsigned long)IOPRIO_PRIO_LEVEL(cfqq->ioprio),
 		   cfqq->entity.weight, cfqq->entity.vdisktime,
 		   cfqq->nr_queued, cfqq->nr_in_driver,
 		   div_u64(cfqq->cost_ns, NSEC_PER_USEC),
+		   cfqq->shared ? " shared" : "",
 		   cfqq_seeky(cfqq) ? " seeky" : "",
 		   cfqq_is_active(cfqq) ? " active" : "",
 		   cfqq->idle_until_ns ? " idling" : "");

@@ -5,7 +5,7 @@
  *
  *   cfq_meta_data  one per request queue; owns the lock and the group tree
  *     cfq_data     one per (device, cgroup); owns the trees of its cfq_queues
- *       cfq_queue  one per task (sync) or per priority (async); owns requests
+ *       cfq_queue  one per task (sync) or per priority (shared); owns requests
  *
  * Both layers order what they serve on the same kind of service tree, by
  * virtual device time; the functions on that tree are below, and are pure but
@@ -154,10 +154,10 @@ struct cfq_driver_data {
 };
 
 /*
- * struct cfq_queue: the requests of a task (sync) or of a priority (async)
+ * struct cfq_queue: the requests of a task (sync) or of a priority (shared)
  *
  * All fields are protected by cfqmd->lock.  References are held by each
- * cfq_io_cq and the async table that hand the queue out, and by every request
+ * cfq_io_cq and the shared table that hand the queue out, and by every request
  * from insertion until it is freed.
  */
 struct cfq_queue {
@@ -177,6 +177,7 @@ struct cfq_queue {
 	enum cfq_class		class;
 	unsigned short		ioprio;		/* as last seen in a request */
 	bool			sync;
+	bool			shared;		/* of a priority, not of a task */
 	bool			owned;		/* more requests may come */
 	bool			on_pos_tree;
 
@@ -210,7 +211,8 @@ struct cfq_data {
 	struct cfq_service_tree	trees[CFQ_NR_CLASSES];
 	struct rb_root		pos_tree;	/* sync queues by next sector */
 	struct cfq_queue	*active_cfqq;	/* has a slice to itself */
-	struct cfq_queue	*async_cfqq[CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
+	/* Async ones, and sync ones for others than the tasks of the group. */
+	struct cfq_queue	*shared_cfqq[2][CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
 	unsigned int		nr_queued;	/* requests */
 	unsigned int		nr_in_driver;	/* requests */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
@@ -532,8 +534,10 @@ static inline bool cfq_data_busy(const struct cfq_data *cfqd)
 #ifdef CONFIG_CFQ_CGROUP
 void cfq_groups_init(struct cfq_meta_data *cfqmd);
 void cfq_groups_exit(struct cfq_meta_data *cfqmd);
+struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
+struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
+			       struct cfq_cgroup *cfqc);
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
-bool cfq_group_is_current(const struct cfq_data *cfqd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd);
@@ -549,6 +553,14 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
+
+/* Is @cfqd of @cfqc? */
+static inline bool cfq_group_is(const struct cfq_data *cfqd,
+				const struct cfq_cgroup *cfqc)
+{
+	return cfqd->cfqc == cfqc;
+}
+
 bool cfq_groups_limited(void);
 bool cfq_group_limits_current(const struct cfq_data *cfqd);
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
@@ -567,15 +579,28 @@ static inline void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	spin_unlock_irq(&cfqmd->lock);
 }
 
+static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
+{
+	*behalf = false;
+	return NULL;
+}
+
+static inline bool cfq_group_is(const struct cfq_data *cfqd,
+				const struct cfq_cgroup *cfqc)
+{
+	return true;
+}
+
 static inline struct cfq_data *
 cfq_group_get_current(struct cfq_meta_data *cfqmd)
 {
 	return &cfqmd->root;
 }
 
-static inline bool cfq_group_is_current(const struct cfq_data *cfqd)
+static inline struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
+					     struct cfq_cgroup *cfqc)
 {
-	return true;
+	return &cfqmd->root;
 }
 
 static inline bool cfq_group_has_turn(const struct cfq_data *cfqd)

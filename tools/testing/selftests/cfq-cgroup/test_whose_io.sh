@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Who caused I/O pays for it, whoever submits it: shares of two groups in version 2, whose I/O goes
+# through writeback, stacked devices and io_uring. Version 1: test_whose_io_v1.sh
+
+. ./test_common.sh
+. ./whose_io_common.sh
+
+# two_ways buffered|synced DEVICE [FIRST]: both groups write files on an ext4 on DEVICE, which lies
+# in the disk from FIRST MB on; directly first, then through the page cache
+two_ways() {
+	local how
+
+	use_files "$2" || return
+	make_group g1 0
+	make_group g2 7
+	watch_files "${3:-0}"
+	for how in direct "$1"; do
+		start_writer g1 "$MNT/f0" "$how"
+		start_writer g2 "$MNT/f1" "$how"
+		split_8_to_1 "$how"
+		stop_loads
+	done
+	leave_files
+}
+
+writeback() {
+	title "ext4: direct and buffered writes share 8:1"
+	slow_disk
+	two_ways buffered "$DEV"
+}
+
+linear() {
+	title "dm-linear: direct and buffered writes share 8:1"
+	slow_disk
+	make_mapped "linear $DEV 0"
+	two_ways buffered /dev/mapper/mapped
+}
+
+# Writeback of the slower group would fill what dm-crypt and loop have room for, so each writer
+# waits for what it has written.
+crypt() {
+	title "dm-crypt: direct and buffered writes share 8:1"
+	slow_disk
+	make_mapped "crypt aes-xts-plain64 $CRYPT_KEY 0 $DEV 0"
+	two_ways synced /dev/mapper/mapped
+}
+
+# Each half has a place of its own on the disk; the first is looked at.
+raid1() {
+	title "md raid1: direct and buffered writes share 8:1"
+	slow_disk
+	make_mapped "linear $DEV 0"
+	make_mapped "linear $DEV $((700 * MB))" mapped2
+	make_raid1 mapped mapped2
+	two_ways buffered /dev/md0
+}
+
+loop() {
+	title "loop over a file of another ext4: direct and buffered writes share 8:1"
+	slow_disk
+	make_backing_file "$DEV"
+	"$LOSETUP" --direct-io=on /dev/loop0 "$BACKING" || fail "no loop device"
+	two_ways synced /dev/loop0 "$(first_mb "$BACKING")"
+}
+
+# uring FIO_OPTION...: random reads with eight in flight, by a process that is moved to its group
+uring() {
+	load_disk
+	make_group g1 0
+	make_group g2 7
+	start_load - - read 1 1000 --thread --ioengine=io_uring --iodepth=8 "$@"
+	start_load - - read 1 2000 --thread --ioengine=io_uring --iodepth=8 "$@"
+	sleep 0.5
+	echo "${LOADS% *}" >"$CG/g1/cgroup.procs"
+	echo "${LOADS##* }" >"$CG/g2/cgroup.procs"
+	watch_mb 1000 250 2000 250
+	split_8_to_1 "reads"
+	stop_loads
+}
+
+uring_plain() {
+	title "io_uring: reads share 8:1"
+	uring
+}
+
+uring_async() {
+	title "io_uring, handed to workers: reads share 8:1"
+	uring --force_async=1
+}
+
+uring_polled() {
+	title "io_uring, submitted by its own thread: reads share 8:1"
+	# Polling keeps the processor busy all the time, so this is short, and so are turns
+	TUNE="$TUNE group_slice=100"
+	DURATION=2
+	uring --sqthread_poll=1
+}
+
+mount_unified
+run_cases writeback linear crypt raid1 loop uring_plain uring_async uring_polled
