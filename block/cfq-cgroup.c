@@ -133,6 +133,7 @@
 #include <linux/cfq-iosched.h>
 
 #include "cfq-calc.h"
+#include "cfq-trace.h"
 
 /* Group priorities, 0 the highest. */
 #define CFQ_GROUP_PRIOS		8
@@ -339,6 +340,7 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 {
 	struct cfq_data *active = member->group->cfqmd->active_cfqd;
 	struct cfq_member *rival;
+	bool goes_first;
 
 	if (!active)
 		return;
@@ -346,10 +348,16 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 		if (rival->group != member->group)
 			continue;
 		if (member->class != rival->class)
-			active->slice_cut |= member->class < rival->class;
-		else if (was_away)
-			active->slice_cut |= cfq_entity_lead(&rival->entity,
-							     &member->entity) > 0;
+			goes_first = member->class < rival->class;
+		else
+			goes_first = was_away &&
+				     cfq_entity_lead(&rival->entity,
+						     &member->entity) > 0;
+		if (goes_first && !active->slice_cut) {
+			active->slice_cut = true;
+			cfq_group_message(active, "preempted by group=%llu",
+					  cfq_group_id(member_cfqd(member)));
+		}
 		return;
 	}
 }
@@ -408,6 +416,16 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 	cfq_member_preempt(top, was_away);
 }
 
+static void cfq_group_end_slice(struct cfq_data *cfqd, enum cfq_end end)
+{
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+
+	if (cfqmd->active_cfqd != cfqd)
+		return;
+	cfqmd->active_cfqd = NULL;
+	cfq_tell_turn_over(cfqd, cfqd->slice_used_ns, end);
+}
+
 /**
  * cfq_group_went_idle - nothing of a group's tasks is queued, sent or awaited
  * @cfqd: the group on the device
@@ -422,8 +440,7 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (cfqmd->active_cfqd == cfqd)
-		cfqmd->active_cfqd = NULL;
+	cfq_group_end_slice(cfqd, CFQ_END_EMPTY);
 	if (!cfqd->tasks.entity.st)
 		return;
 	cfqmd->nr_busy_groups--;
@@ -477,6 +494,7 @@ static void cfq_group_start_slice(struct cfq_data *cfqd)
 	cfqd->slice_used_ns = 0;
 	cfqd->slice_cut = false;
 	cfq_group_count(cfqd, CFQ_STAT_SLICES, 1);
+	cfq_tell_turn(cfqd, &cfqd_set_member(cfqd)->entity);
 }
 
 static u64 cfqd_slice_ns(const struct cfq_data *cfqd)
@@ -665,6 +683,7 @@ static struct cfq_data *cfq_next_group(struct cfq_data *group,
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqmd->active_cfqd;
+	enum cfq_end end = CFQ_END_EMPTY;
 
 	lockdep_assert_held(&cfqmd->lock);
 
@@ -674,8 +693,10 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
 		if (!cfq_group_slice_over(cfqd))
 			return cfq_group_tapers_off(cfqd) ? NULL : cfqd;
+		end = cfqd->slice_cut ? CFQ_END_PREEMPTED : CFQ_END_USED;
 		if (cfq_group_is_first(cfqd)) {
 			/* It would be chosen again. */
+			cfq_group_end_slice(cfqd, end);
 			cfq_group_start_slice(cfqd);
 			return cfqd;
 		}
@@ -683,6 +704,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	if (cfqd) {
 		cfqmd->active_cfqd = NULL;
 		cfq_data_deactivate(cfqd, now_ns);
+		cfq_tell_turn_over(cfqd, cfqd->slice_used_ns, end);
 	}
 
 	cfqd = cfq_next_group(&cfqmd->root, NULL, now_ns);
@@ -848,7 +870,6 @@ static void member_set_weight(struct cfq_member *member, unsigned int weight)
 static void cfqd_apply_settings(struct cfq_data *cfqd,
 				const struct cfq_cgroup *cfqc)
 {
-	struct gendisk *disk = cfqd->cfqmd->dd.queue->disk;
 	const struct cfq_device_settings *settings;
 	struct cfq_member *member = cfqd_set_member(cfqd);
 	unsigned int max_held = cfqc->max_held;
@@ -856,7 +877,7 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	settings = cfqc_device_settings(cfqc, disk_devt(disk));
+	settings = cfqc_device_settings(cfqc, cfq_group_dev(cfqd));
 	if (settings && settings->weight)
 		weight = settings->weight;
 	if (settings && settings->max_held)
@@ -898,8 +919,12 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 		parent->ref++;
 	cfqd_apply_settings(cfqd, cfqc);
 	cfqd->cfqc = cfqc;
+	cfqd->cgroup_id = cgroup_id(cfqc->css.cgroup);
 	list_add_tail(&cfqd->column_node, &cfqmd->column);
 	list_add_tail_rcu(&cfqd->row_node, &cfqc->row);
+	cfq_group_message(cfqd, "created parent=%llu weight=%u",
+			  parent ? cfq_group_id(parent) : 0,
+			  cfqd_set_member(cfqd)->entity.weight);
 }
 
 /* Ends the grid's reference.  No request will be added to @cfqd any more. */
@@ -912,6 +937,8 @@ static void cfq_grid_unlink(struct cfq_data *cfqd)
 	spin_lock(&cfq_grid_lock);
 	list_del(&cfqd->row_node);
 	spin_unlock(&cfq_grid_lock);
+	cfq_group_message(cfqd, "removed queued=%u inflight=%u",
+			  cfqd->nr_queued, cfqd->nr_in_driver);
 	WRITE_ONCE(cfqd->cfqc, NULL);
 	cfq_data_exit(cfqd);
 	cfq_group_put(cfqd);
@@ -935,8 +962,7 @@ void cfq_group_put(struct cfq_data *cfqd)
 		list_del(&cfqd->column_node);
 		if (WARN_ON_ONCE(cfqd->tasks.entity.st))
 			cfq_group_went_idle(cfqd, 0);
-		if (cfqmd->active_cfqd == cfqd)
-			cfqmd->active_cfqd = NULL;
+		cfq_group_end_slice(cfqd, CFQ_END_LEFT);
 		if (parent)
 			kfree_rcu(cfqd, rcu);
 		cfqd = parent;
@@ -1267,6 +1293,18 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
 	cfqd = cfq_group_get(cfqmd, cfq_current_cgroup());
 	rcu_read_unlock();
 	return cfqd;
+}
+
+/**
+ * cfq_group_css - the cgroup of a group on a device, for messages about it
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ * Return: NULL once the cgroup is removed.
+ */
+struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd)
+{
+	return cfqd->cfqc ? &cfqd->cfqc->css : NULL;
 }
 
 /**
@@ -1754,22 +1792,28 @@ static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
 	return nbytes;
 }
 
-/* Requests waiting in @group and below. */
-static unsigned int cfqd_queued_below(const struct cfq_data *group)
+/* Requests of @group and those below it that wait, and that were sent. */
+static void cfqd_count_requests(const struct cfq_data *group,
+				unsigned int *queued, unsigned int *inflight)
 {
-	const struct cfq_data *cfqd, *above;
-	unsigned int queued = 0;
+	const struct cfq_meta_data *cfqmd = group->cfqmd;
+	const struct cfq_data *cfqd = group, *above;
 
-	lockdep_assert_held(&group->cfqmd->lock);
+	lockdep_assert_held(&cfqmd->lock);
 
-	list_for_each_entry(cfqd, &group->cfqmd->column, column_node) {
-		above = cfqd->nr_queued ? cfqd : NULL;
+	*queued = 0;
+	*inflight = 0;
+	if (!cfqmd->nr_queued && !cfqmd->dd.nr_in_driver)
+		return;
+	list_for_each_entry_from(cfqd, &cfqmd->column, column_node) {
+		above = cfq_data_busy(cfqd) ? cfqd : NULL;
 		while (above && above != group)
 			above = above->self.group;
-		if (above)
-			queued += cfqd->nr_queued;
+		if (above) {
+			*queued += cfqd->nr_queued;
+			*inflight += cfqd->nr_in_driver;
+		}
 	}
-	return queued;
 }
 
 static int cfqc_stat_show(struct seq_file *m, void *unused)
@@ -1781,21 +1825,22 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
 				lockdep_is_held(&cfq_grid_mutex)) {
 		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-		const dev_t dev = disk_devt(cfqmd->dd.queue->disk);
+		const dev_t dev = cfq_group_dev(cfqd);
 		u64 stats[CFQ_NR_STATS];
-		unsigned int queued;
+		unsigned int queued, inflight;
 
 		spin_lock_irq(&cfqmd->lock);
 		memcpy(stats, cfqd->stats, sizeof(stats));
-		queued = cfqd_queued_below(cfqd);
+		cfqd_count_requests(cfqd, &queued, &inflight);
 		spin_unlock_irq(&cfqmd->lock);
 
 		seq_printf(m,
-			   "%u:%u time=%llu sectors=%llu requests=%llu wait=%llu queued=%u idle=%llu merges=%llu slices=%llu\n",
+			   "%u:%u time=%llu sectors=%llu requests=%llu wait=%llu queued=%u inflight=%u idle=%llu merges=%llu slices=%llu\n",
 			   MAJOR(dev), MINOR(dev),
 			   div_u64(stats[CFQ_STAT_TIME], NSEC_PER_USEC),
 			   stats[CFQ_STAT_SECTORS], stats[CFQ_STAT_REQUESTS],
 			   div_u64(stats[CFQ_STAT_WAIT], NSEC_PER_USEC), queued,
+			   inflight,
 			   div_u64(stats[CFQ_STAT_IDLE], NSEC_PER_USEC),
 			   stats[CFQ_STAT_MERGES], stats[CFQ_STAT_SLICES]);
 	}

@@ -94,6 +94,31 @@
 #include "blk-wbt.h"
 
 #include "cfq-calc.h"
+#define CREATE_TRACE_POINTS
+#include "cfq-trace.h"
+
+const char * const cfq_choice_names[CFQ_NR_CHOICES] = {
+	[CFQ_CHOICE_TURN]	= "turn",
+	[CFQ_CHOICE_SLICE]	= "slice",
+	[CFQ_CHOICE_REQUEST]	= "request",
+};
+
+const char * const cfq_charge_names[CFQ_NR_CHARGES] = {
+	[CFQ_CHARGE_REQUEST]	= "request",
+	[CFQ_CHARGE_IDLE]	= "idle",
+};
+
+const char * const cfq_end_names[CFQ_NR_ENDS] = {
+	[CFQ_END_USED]		= "used",
+	[CFQ_END_EMPTY]		= "empty",
+	[CFQ_END_IDLE]		= "idle",
+	[CFQ_END_SEEKY]		= "seeky",
+	[CFQ_END_CLOSE]		= "close",
+	[CFQ_END_PREEMPTED]	= "preempted",
+	[CFQ_END_LEFT]		= "left",
+	[CFQ_END_TURN]		= "turn",
+	[CFQ_END_DRAIN]		= "drain",
+};
 
 /*
  * The queues of a task on a device.  Only that of CFQ_SLOT_SYNC is its own; the
@@ -430,8 +455,9 @@ static void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
 	cfq_group_charge(cfqq->cfqd, ns, spent_ns);
 }
 
-/* The slice of the active queue is over, for whatever reason. */
-static void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns)
+/* The slice of the active queue is over. */
+static void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns,
+			      enum cfq_end end)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
@@ -447,9 +473,11 @@ static void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns)
 
 		cfqq_charge(cfqq, ns, ns);
 		cfq_group_count(cfqd, CFQ_STAT_IDLE, ns);
+		trace_cfq_charge(cfqq, ns, 0, CFQ_CHARGE_IDLE);
 	}
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
+	cfq_tell_slice_over(cfqq, end);
 	cfqq_del_if_idle(cfqq, now_ns);
 }
 
@@ -464,7 +492,8 @@ static void cfqq_put(struct cfq_queue *cfqq)
 	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver))
 		return;
 	if (cfqq_is_active(cfqq))
-		cfq_expire_active(cfqd, ktime_get_ns());
+		cfq_expire_active(cfqd, ktime_get_ns(), CFQ_END_LEFT);
+	cfq_queue_message(cfqq, "removed");
 	kmem_cache_free(cfq_pool, cfqq);
 	cfq_group_put(cfqd);
 }
@@ -480,7 +509,7 @@ static void cfqq_disown(struct cfq_queue *cfqq)
 
 	cfqq->owned = false;
 	if (cfqq_is_active(cfqq) && !cfqq->nr_queued) {
-		cfq_expire_active(cfqq->cfqd, ktime_get_ns());
+		cfq_expire_active(cfqq->cfqd, ktime_get_ns(), CFQ_END_LEFT);
 		if (cfqmd->withheld)
 			hrtimer_start(&cfqmd->dd.idle_timer, 0,
 				      HRTIMER_MODE_ABS);
@@ -516,6 +545,7 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync)
 	}
 	cfqq_init(cfqq, cfqd, sync);
 	cfqq->pid = current->pid;
+	cfq_queue_message(cfqq, "created");
 	return cfqq;
 }
 
@@ -608,6 +638,7 @@ static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 	enum cfq_slot slot = cfq_bio_slot(rq->bio, &cfqc);
 	struct cfq_queue *cfqq = cic->cfqq[slot];
 	struct cfq_data *cfqd;
+	u64 old_group = 0;
 
 	if (likely(cfqq && cfq_group_is(cfqq->cfqd, cfqc))) {
 		if (likely(cfqq->ioprio == ioprio))
@@ -618,8 +649,14 @@ static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 		}
 	}
 
+	if (cfqq)
+		old_group = cfq_group_id(cfqq->cfqd);
 	cic_put_cfqq(cic, slot);
 	cfqd = cfq_group_get(cfqmd, cfqc);
+	if (old_group && old_group != cfq_group_id(cfqd))
+		cfq_group_message(cfqd, "%s=%d moved here from group=%llu",
+				  slot ? "sync" : "async", current->pid,
+				  old_group);
 	if (slot == CFQ_SLOT_SYNC) {
 		cfqq = cfqq_alloc(cfqd, true);
 		if (cfqq)
@@ -1023,8 +1060,11 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
 	cfqq_update_statistics(cfqq, rq, now_ns);
 	cfqq_set_next_rq(cfqq, cfq_nearer_rq(dd, cfqq->next_rq, rq));
 	cfqq_add_busy(cfqq, now_ns);
-	if (cfqq_should_preempt(cfqq))
-		cfq_expire_active(cfqd, now_ns);
+	if (cfqq_should_preempt(cfqq)) {
+		cfq_queue_message(cfqd->active_cfqq, "preempted by %s=%d",
+				  cfqq->sync ? "sync" : "async", cfqq->pid);
+		cfq_expire_active(cfqd, now_ns, CFQ_END_PREEMPTED);
+	}
 }
 
 /* The request queued on @cfqq that ends where @rq begins, if there is one. */
@@ -1282,6 +1322,7 @@ static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq)
 	cfqq->slice_used_ns = 0;
 	cfqq->idle_until_ns = 0;
 	cfqq->since_fifo_check = 0;
+	cfq_tell_slice(cfqq);
 }
 
 static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
@@ -1305,6 +1346,7 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
 	struct cfq_queue *close;
+	enum cfq_end end;
 
 	*cfqqp = NULL;
 	if (!cfqq)
@@ -1312,22 +1354,23 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 
 	if (cfqq->nr_queued) {
 		/* It may only have been waited for, without a slice. */
-		if (!cfqq_wants_slice(cfqq) ||
-		    cfq_active_slice_over(cfqd, now_ns))
+		end = cfqq_wants_slice(cfqq) ? CFQ_END_USED : CFQ_END_SEEKY;
+		if (end == CFQ_END_SEEKY || cfq_active_slice_over(cfqd, now_ns))
 			goto expire;
 		if (cfqq_may_dispatch(cfqq))
 			*cfqqp = cfqq;
 		return true;
 	}
 
-	if (!cfqq->owned || cfq_must_empty(dd))
+	end = cfqq->owned ? CFQ_END_DRAIN : CFQ_END_LEFT;
+	if (end == CFQ_END_LEFT || cfq_must_empty(dd))
 		goto expire;
 
 	close = cfq_close_cooperator(cfqd, cfqq);
 	if (close) {
 		u64 used_ns = cfqq->slice_used_ns;
 
-		cfq_expire_active(cfqd, now_ns);
+		cfq_expire_active(cfqd, now_ns, CFQ_END_CLOSE);
 		cfq_activate(cfqd, close);
 		close->slice_used_ns = used_ns;
 		*cfqqp = close;
@@ -1341,8 +1384,9 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 			      HRTIMER_MODE_ABS);
 		return true;
 	}
+	end = CFQ_END_IDLE;
 expire:
-	cfq_expire_active(cfqd, now_ns);
+	cfq_expire_active(cfqd, now_ns, end);
 	return false;
 }
 
@@ -1370,6 +1414,9 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 				continue;
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq);
+			else
+				trace_cfq_select(cfqd, cfqq, entity,
+						 CFQ_CHOICE_REQUEST);
 			return cfqq;
 		}
 		if (first && dd->one_head)
@@ -1598,7 +1645,9 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, u64 now_ns)
 			cfq_activate(cfqd, cfqq);
 		cfqq->idle_until_ns = now_ns + window_ns;
 	} else if (cfqq_is_active(cfqq)) {
-		cfq_expire_active(cfqd, now_ns);
+		cfq_expire_active(cfqd, now_ns,
+				  cfq_active_slice_over(cfqd, now_ns) ?
+				  CFQ_END_USED : CFQ_END_EMPTY);
 	} else {
 		cfqq_del_if_idle(cfqq, now_ns);
 	}
@@ -1627,6 +1676,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	rq->elv.priv[1] = NULL;
 
 	cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
+	trace_cfq_charge(cfqq, spent_ns, estimate_ns, CFQ_CHARGE_REQUEST);
 	cfq_average_add(&cfqq->cost_ns, spent_ns);
 	cfq_average_add(&dd->mean_cost_ns, spent_ns);
 
@@ -1762,7 +1812,7 @@ bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns)
  */
 void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns)
 {
-	cfq_expire_active(cfqd, now_ns);
+	cfq_expire_active(cfqd, now_ns, CFQ_END_TURN);
 }
 
 /**

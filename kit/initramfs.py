@@ -11,14 +11,42 @@ import re
 import shlex
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parent
 BUSYBOX = "/bin/busybox"
+PYTHON = "/usr/bin/python3"
 EMPTY_DIRECTORIES = "dev proc sys tmp out run root mnt etc selftest/modules".split()
 # fio is linked with storage clients of whole clusters (80 MB); what it needs of them in a VM without a network
 # is only that they are there. All other libraries are the real ones.
 REAL_LIBRARIES_OF_FIO = re.compile(r"ld-linux|lib(c|m|z|aio|numa|pthread|dl|rt)\.so")
+
+
+# What scripts import of Python's library, compiled: the emulated processor would take seconds for it. Prints the name
+# of each file and where it is.
+PYTHON_LIBRARY = """
+import io, os, py_compile, runpy, sys
+out, sys.stdout = sys.stdout, io.StringIO()
+where, *scripts = sys.argv[1:]
+for script in scripts:
+    sys.argv = [script, "--help"]
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit:
+        pass
+unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+for name, module in sorted(sys.modules.items()):
+    file = getattr(module, "__file__", None) or ""
+    if not file.startswith(os.path.dirname(os.__file__)):
+        continue
+    if file.endswith(".py"):
+        compiled = os.path.join(where, name + ".pyc")
+        py_compile.compile(file, compiled, file, invalidation_mode=unchecked)
+        print(file + "c", compiled, file=out)
+    else:
+        print(file, file, file=out)
+"""
 
 
 class Archive:
@@ -236,7 +264,29 @@ def add_programs(archive, name, tree, where):
         archive.add_file(f"{name}/{helper.stem}", program)
 
 
-def build(output, build_directory, trees, modules, command):
+def add_python(archive, scripts):
+    """The interpreter, with as much of its library as the scripts import."""
+    program = os.path.realpath(PYTHON)
+    archive.add_file(program, program)
+    archive.add_link("usr/bin/python3", program)
+    shared = dict(libraries(program))
+    with tempfile.TemporaryDirectory() as where:
+        command = [program, "-B", "-c", PYTHON_LIBRARY, where, *map(str, scripts)]
+        files = dict(line.split() for line in run(*command).splitlines())
+        for name, file in sorted(files.items()):
+            archive.add_file(name, file)
+            if name.endswith(".so"):
+                shared.update(libraries(file))
+            if os.path.basename(name) == "os.pyc":
+                # It sees by this directory where its library is.
+                archive.add_directory(
+                    os.path.join(os.path.dirname(name), "lib-dynload")
+                )
+    for name, file in sorted(shared.items()):
+        archive.add_file(name if "/" in name else f"lib/{name}", file)
+
+
+def build(output, build_directory, trees, modules, command, python_scripts=()):
     """Writes the initramfs for one run of the VM; trees are directories by their names in it."""
     where = Path(build_directory) / "guest"
     where.mkdir(parents=True, exist_ok=True)
@@ -254,6 +304,8 @@ def build(output, build_directory, trees, modules, command):
             add_programs(archive, name, Path(tree), where)
     for module in sorted(modules, key=os.path.basename):
         archive.add_file(f"selftest/modules/{os.path.basename(module)}", module)
+    if python_scripts:
+        add_python(archive, python_scripts)
     script = f"#!/bin/sh\nexec {shlex.join(command)}\n"
     archive.add("command", stat.S_IFREG | 0o755, script.encode())
     with open(output, "wb") as file:

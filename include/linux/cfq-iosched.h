@@ -24,6 +24,7 @@
 #include <linux/types.h>
 
 struct cfq_cgroup;
+struct cgroup_subsys_state;
 struct cfq_data;
 struct cfq_meta_data;
 struct cfq_queue;
@@ -96,6 +97,39 @@ enum cfq_stat {
 	CFQ_STAT_SLICES,
 	CFQ_NR_STATS,
 };
+
+/* For what a group or a queue is chosen; see cfq_choice_names[]. */
+enum cfq_choice {
+	CFQ_CHOICE_TURN,	/* a group, to be the active one */
+	CFQ_CHOICE_SLICE,	/* a queue, to be the active one */
+	CFQ_CHOICE_REQUEST,	/* a queue, for one request */
+	CFQ_NR_CHOICES,
+};
+
+/* For what device time is charged; see cfq_charge_names[]. */
+enum cfq_charge {
+	CFQ_CHARGE_REQUEST,	/* that was completed, and the wait for it */
+	CFQ_CHARGE_IDLE,	/* waiting for a request that did not come */
+	CFQ_NR_CHARGES,
+};
+
+/* Why the slice of a queue or the turn of a group ends; see cfq_end_names[]. */
+enum cfq_end {
+	CFQ_END_USED,		/* it had all of its time */
+	CFQ_END_EMPTY,		/* nothing to send, and not worth waiting for */
+	CFQ_END_IDLE,		/* what was waited for did not come */
+	CFQ_END_SEEKY,		/* the queue is none that gets slices */
+	CFQ_END_CLOSE,		/* another queue is nearer to the head */
+	CFQ_END_PREEMPTED,	/* another one goes first, or may */
+	CFQ_END_LEFT,		/* the task has ended or moved */
+	CFQ_END_TURN,		/* of the queue: it is that of the group */
+	CFQ_END_DRAIN,		/* the device is to be emptied */
+	CFQ_NR_ENDS,
+};
+
+extern const char * const cfq_choice_names[CFQ_NR_CHOICES];
+extern const char * const cfq_charge_names[CFQ_NR_CHARGES];
+extern const char * const cfq_end_names[CFQ_NR_ENDS];
 
 /* The settings in /sys/block/DEV/queue/iosched/. */
 struct cfq_tunables {
@@ -227,6 +261,7 @@ struct cfq_data {
 	struct cfq_service_tree	members[CFQ_NR_CLASSES];
 	unsigned int		nr_ready;	/* members with a request queued */
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
+	u64			cgroup_id;	/* also then */
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
 	struct rcu_head		rcu;		/* see cfq_group_limits_current() */
@@ -521,6 +556,11 @@ static inline unsigned int cfq_nr_held(const struct cfq_meta_data *cfqmd)
 	       READ_ONCE(cfqmd->nr_admitted);
 }
 
+static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
+{
+	return disk_devt(cfqd->cfqmd->dd.queue->disk);
+}
+
 /* Requests are queued, or sent and not yet completed. */
 static inline bool cfq_data_busy(const struct cfq_data *cfqd)
 {
@@ -553,6 +593,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
+struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd);
 
 /* Is @cfqd of @cfqc? */
 static inline bool cfq_group_is(const struct cfq_data *cfqd,
@@ -566,6 +607,12 @@ bool cfq_group_limits_current(const struct cfq_data *cfqd);
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
 void cfq_group_hold(struct cfq_data *cfqd);
 void cfq_group_release(struct cfq_data *cfqd);
+
+/* The inode number of the cgroup's directory. */
+static inline u64 cfq_group_id(const struct cfq_data *cfqd)
+{
+	return cfqd->cgroup_id;
+}
 #else
 static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
@@ -668,6 +715,17 @@ static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
 						     u64 now_ns)
 {
 	return NULL;
+}
+
+static inline struct cgroup_subsys_state *
+cfq_group_css(const struct cfq_data *cfqd)
+{
+	return NULL;
+}
+
+static inline u64 cfq_group_id(const struct cfq_data *cfqd)
+{
+	return 1;
 }
 
 static inline bool cfq_groups_limited(void)

@@ -51,7 +51,7 @@ form() {
 	done
 	expect "$(wc -l <"$CG/g/cfq.stat") lines" "$(wc -l <"$CG/g/cfq.stat") == 2"
 	form='[0-9]*:[0-9]*'
-	for name in time sectors requests wait queued idle merges slices; do
+	for name in time sectors requests wait queued inflight idle merges slices; do
 		form="$form $name=[0-9]*"
 	done
 	expect "of the form" "$(grep -c "^$form\$" "$CG/g/cfq.stat") == 2"

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What CFQ tells those who listen: the tracepoints of <trace/events/cfq.h>, and
+ * messages to blktrace.  Where nobody listens a tracepoint is jumped over; a
+ * message is a look at one pointer, and there is none about a single request.
+ */
+#ifndef _CFQ_TRACE_H
+#define _CFQ_TRACE_H
+
+#include <linux/blktrace_api.h>
+
+#include <linux/cfq-iosched.h>
+
+#include <trace/events/cfq.h>
+
+static inline bool cfq_has_listener(const struct cfq_data *cfqd)
+{
+	return blk_trace_note_message_enabled(cfqd->cfqmd->dd.queue);
+}
+
+/* A message about a group. */
+#define cfq_group_message(cfqd, fmt, ...)				\
+do {									\
+	const struct cfq_data *_cfqd = (cfqd);				\
+									\
+	if (unlikely(cfq_has_listener(_cfqd)))				\
+		blk_add_cgroup_trace_msg(_cfqd->cfqmd->dd.queue,	\
+					 cfq_group_css(_cfqd),		\
+					 "cfq group=%llu " fmt,		\
+					 cfq_group_id(_cfqd),		\
+					 ##__VA_ARGS__);		\
+} while (0)
+
+/* A message about a queue. */
+#define cfq_queue_message(cfqq, fmt, ...)				\
+do {									\
+	const struct cfq_queue *_cfqq = (cfqq);				\
+									\
+	cfq_group_message(_cfqq->cfqd, "%s=%d " fmt,			\
+			  _cfqq->sync ? "sync" : "async", _cfqq->pid,	\
+			  ##__VA_ARGS__);				\
+} while (0)
+
+/*
+ * Events of both kinds.
+ */
+
+/* The turn of a group begins; @entity is what it competes with. */
+static inline void cfq_tell_turn(const struct cfq_data *cfqd,
+				 const struct cfq_entity *entity)
+{
+	trace_cfq_select(cfqd, NULL, entity, CFQ_CHOICE_TURN);
+	cfq_group_message(cfqd, "chosen weight=%u queued=%u", entity->weight,
+			  cfqd->nr_queued);
+}
+
+static inline void cfq_tell_turn_over(const struct cfq_data *cfqd, u64 used_ns,
+				      enum cfq_end end)
+{
+	trace_cfq_expire(cfqd, NULL, used_ns, end);
+	cfq_group_message(cfqd, "expired used_ns=%llu reason=%s", used_ns,
+			  cfq_end_names[end]);
+}
+
+/* A queue may send requests alone, or is waited for. */
+static inline void cfq_tell_slice(const struct cfq_queue *cfqq)
+{
+	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, CFQ_CHOICE_SLICE);
+	cfq_queue_message(cfqq, "chosen weight=%u queued=%u",
+			  cfqq->entity.weight, cfqq->nr_queued);
+}
+
+static inline void cfq_tell_slice_over(const struct cfq_queue *cfqq,
+				       enum cfq_end end)
+{
+	trace_cfq_expire(cfqq->cfqd, cfqq, cfqq->slice_used_ns, end);
+	cfq_queue_message(cfqq, "expired used_ns=%llu reason=%s",
+			  cfqq->slice_used_ns, cfq_end_names[end]);
+}
+
+#endif /* _CFQ_TRACE_H */

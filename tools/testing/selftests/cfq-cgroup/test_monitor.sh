@@ -1,0 +1,207 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The monitor, tools/cgroup/cfq_monitor.py, needs python3: what it shows of groups under load.
+
+. ./test_common.sh
+
+MONITOR=../../../cgroup/cfq_monitor.py
+
+# monitor NAME OPTION...: starts it; what it says goes to $TMP/NAME and $TMP/NAME.errors
+monitor() {
+	local name=$1
+
+	shift
+	python3 "$MONITOR" "$@" >"$TMP/$name" 2>"$TMP/$name.errors"
+}
+
+# values NAME: of the JSON in $TMP/NAME, a line for each group: number of the table, device,
+# key=value...
+values() {
+	python3 -c '
+import json, sys
+for nr, line in enumerate(sys.stdin, 1):
+    for device in json.loads(line)["devices"]:
+        for group in device["groups"]:
+            pairs = (f"{key}={value}" for key, value in group.items())
+            print(nr, device["device"], *pairs)' <"$TMP/$1" >"$TMP/$1.values" || fail "no JSON"
+	[ ! -s "$TMP/$1.errors" ] || fail "it complains: $(cat "$TMP/$1.errors")"
+}
+
+# value NAME NR GROUP KEY: of one group in table NR
+value() {
+	sed -n "s,^$2 .* group=$3 .*$4=\([^ ]*\).*,\1,p" "$TMP/$1.values"
+}
+
+# near WHAT A B DISTANCE
+near() {
+	expect "$1: $2, $3 expected" "($2) - ($3) <= $4 && ($3) - ($2) <= $4"
+}
+
+targets() {
+	local nr=0 group prio stretches target had rate queued inflight waiting
+
+	title "three groups of priority 0, 4 and 7 have their target, as any user can see"
+	load_disk
+	for prio in 0 4 7; do
+		make_group "g$prio" "$prio"
+		start_load "g$prio" - read 4 $((2000 * nr))
+		stretches="$stretches $((2000 * nr)) 2000"
+		nr=$((nr + 1))
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	watch_mb $stretches
+	sleep 2
+	echo reset >"$MODEL/ranges"
+	su user -c "python3 $MONITOR -i 10 -n 1 -d $DISK --json" >"$TMP/json" 2>"$TMP/json.errors"
+	stretches >"$TMP/ranges"
+	stop_loads
+	values json
+	nr=0
+	for prio in 0 4 7; do
+		nr=$((nr + 1))
+		group=/g$prio
+		target=$(value json 1 "$group" target_percent)
+		near "target of $group" "$target" "100 * (8 - $prio) / 13" 0.01
+		had=$(value json 1 "$group" share_percent)
+		near "share of $group" "$had" "$target" 2
+		near "the disk's word on it" "$(share "$nr")" "$had" 2
+		rate=$(value json 1 "$group" requests_per_s)
+		near "MB/s" "$(value json 1 "$group" mb_per_s)" "$rate * 4096 / 1e6" 0.01
+		queued=$(value json 1 "$group" queued)
+		inflight=$(value json 1 "$group" inflight)
+		expect "$inflight in flight, $queued queued, of 4 tasks" "$inflight + $queued <= 4"
+		# Little's law: what waits is what comes in times how long it waits
+		waiting="$rate * $(value json 1 "$group" wait_ms) / 1000"
+		expect "waiting on average: $waiting" "$waiting > 0.5 && $waiting < 4"
+	done
+	expect "weight $(value json 1 /g7 weight)" "$(value json 1 /g7 weight) == 25"
+	[ "$(value json 1 /g7 class)" = be ] || fail "class $(value json 1 /g7 class)"
+}
+
+tree() {
+	local pid
+
+	title "groups nest, come, and go while it runs; the target is what the active ones are due"
+	load_disk
+	make_group a
+	make_group a/1
+	make_group b
+	make_group idle
+	echo 200 >"$CG/a/cfq.weight"
+	echo 300 >"$CG/a/1/cfq.weight"
+	echo "$(cat "/sys/block/$DISK/dev") 50" >"$CG/b/cfq.weight_device"
+	echo idle >"$CG/idle/cfq.ioprio_class"
+	start_load a - read 2 0
+	start_load a/1 - read 2 1000
+	start_load b - read 2 2000
+	start_load idle - read 2 3000
+	sleep 1
+	monitor json -i 3 -n 3 --json &
+	pid=$!
+	# While it starts, and takes its first sample
+	retry test -s "$TMP/json" || retry test -s "$TMP/json"
+	stop_loads
+	remove_group a/1
+	remove_group a
+	make_group late
+	start_load b - read 2 2000
+	start_load late - read 2 0
+	wait "$pid"
+	stop_loads
+	values json
+	near "a" "$(value json 1 /a target_percent)" 80 0.01
+	near "its tasks" "$(value json 1 '/a/(tasks)' target_percent)" 20 0.01
+	near "its group" "$(value json 1 /a/1 target_percent)" 60 0.01
+	near "b" "$(value json 1 /b target_percent)" 20 0.01
+	near "the idle class" "$(value json 1 /idle target_percent)" 0 0
+	expect "it waits: $(value json 1 /idle queued)" "$(value json 1 /idle queued) > 0"
+	# Some turns only
+	near "had a" "$(value json 1 /a share_percent)" 80 15
+	near "had its tasks" "$(value json 1 '/a/(tasks)' share_percent)" 20 15
+	near "both parts of a" "$(value json 1 /a share_percent)" \
+		"$(value json 1 '/a/(tasks)' share_percent) + $(value json 1 /a/1 share_percent)" 1
+	near "b at last" "$(value json 3 /b target_percent)" 33.333 0.01
+	near "late at last" "$(value json 3 /late target_percent)" 66.667 0.01
+	[ -z "$(value json 3 /a weight)" ] || fail "a is still there"
+}
+
+plain() {
+	title "plain text when piped, in place on a terminal, only what was asked for"
+	load_disk nr_devices=2
+	select_sched "$SCHED" cfqd1
+	make_group a
+	make_group b
+	start_load a - read 2 0
+	start_load b - read 2 1000
+	"$DD" if=/dev/cfqd1 of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
+	monitor text -i 1 -n 2 -g "$CG/a" -d "$DISK" -a
+	# What a terminal is sent
+	python3 -c '
+import os, sys
+pid, master = os.forkpty()
+if not pid:
+    os.execvp(sys.argv[1], sys.argv[1:])
+try:
+    while text := os.read(master, 4096):
+        os.write(1, text)
+except OSError:
+    pass' python3 "$MONITOR" -i 1 -n 1 >"$TMP/typescript"
+	stop_loads
+	sed 's/^/# /' "$TMP/text"
+	expect "$(grep -c "^$DISK ([0-9]*:[0-9]*), busy [0-9]* %\$" "$TMP/text") tables" \
+		"$(grep -c "^$DISK ([0-9]*:[0-9]*), busy [0-9]* %\$" "$TMP/text") == 2"
+	expect "$(grep -cE '^  /a +100 +be +50.0( +[0-9.-]+){6}$' "$TMP/text") lines of the group" \
+		"$(grep -cE '^  /a +100 +be +50.0( +[0-9.-]+){6}$' "$TMP/text") == 2"
+	expect "$(wc -l <"$TMP/text") lines" "$(wc -l <"$TMP/text") == 8"
+	grep -q "$(printf '\033')" "$TMP/text" && fail "there are escape sequences in it"
+	grep -q "$(printf '\033\\[H')" "$TMP/typescript" || fail "the terminal is not refreshed"
+	grep -q "  /b .*be" "$TMP/typescript" || fail "not all groups are on the terminal"
+}
+
+# refused TEXT OPTION...: it ends with a line that has TEXT
+refused() {
+	local text=$1
+
+	shift
+	if monitor refused -n 1 "$@"; then
+		fail "it takes $*"
+	fi
+	note "$(cat "$TMP/refused.errors")"
+	[ "$(wc -l <"$TMP/refused.errors")" = 1 ] || fail "with $* it says more than a line"
+	grep -q "^cfq_monitor: .*$text" "$TMP/refused.errors" ||
+		fail "with $* it does not say $text"
+}
+
+errors() {
+	title "it says what is wrong in one line"
+	mount_groups
+	refused "no device nosuch" -d nosuch
+	refused "nosuch is no group" -g nosuch
+	refused "/tmp is no group" -g /tmp
+	umount "$CG"
+	refused "no hierarchy with the cfq controller"
+}
+
+unified() {
+	title "it finds version 2 and reads its files"
+	mount_unified
+	load_disk
+	make_group a
+	make_group b
+	echo "default 200" >"$CG/a/cfq.weight"
+	echo "$(cat "/sys/block/$DISK/dev") 300" >"$CG/b/cfq.weight"
+	start_load a - read 2 0
+	start_load b - read 2 1000
+	sleep 1
+	monitor json -i 4 -n 1 -g /b --json
+	stop_loads
+	values json
+	near "b" "$(value json 1 /b target_percent)" 60 0.01
+	near "had b" "$(value json 1 /b share_percent)" 60 15
+	[ -z "$(value json 1 /a weight)" ] || fail "a was not asked for"
+}
+
+[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+[ -e "$MONITOR" ] || skip_all "no $MONITOR"
+command -v python3 >/dev/null || skip_all "no python3"
+run_cases targets tree plain errors unified

@@ -1,0 +1,243 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The tracepoints of cfq, whose sums are those of cfq.stat, and its messages to blktrace.
+
+. ./test_common.sh
+
+TRACING=/sys/kernel/tracing
+EVENTS=$TRACING/events/cfq
+
+# An empty buffer, large enough for a case
+trace_clear() {
+	echo 16384 >"$TRACING/buffer_size_kb"
+	echo >"$TRACING/trace"
+}
+
+trace_start() {
+	trace_clear
+	echo 1 >"$EVENTS/enable"
+}
+
+# trace_stop: leaves what was traced in $TMP/trace
+trace_stop() {
+	echo 0 >"$EVENTS/enable"
+	grep -v '^#' "$TRACING/trace" >"$TMP/trace"
+	cat "$TRACING"/per_cpu/cpu*/stats >"$TMP/lost"
+	must "$(awk '/^overrun:/ { sum += $2 } END { print sum }' "$TMP/lost")" "events lost" "== 0"
+}
+
+# id GROUP: by which the trace names it
+id() {
+	if [ -n "$CONTROLLER" ]; then
+		command stat -c %i "$CG/$1"
+	else
+		echo 1
+	fi
+}
+
+# events NAME [TEXT...]: those with all of the texts
+events() {
+	local name=$1
+
+	shift
+	awk -v texts="cfq_$name: $*" '
+	BEGIN { n = split(texts, text, " ") }
+	{
+		line = $0 " "
+		for (i = 1; i <= n; i++)
+			if (!index(line, " " text[i] " "))
+				next
+		print
+	}' "$TMP/trace"
+}
+
+count() {
+	events "$@" | wc -l
+}
+
+# sum FIELD NAME [TEXT...]: of a field of these events
+sum() {
+	local field=$1
+
+	shift
+	events "$@" | sed "s/.* $field=\([0-9]*\).*/\1/" |
+		awk '{ sum += $1 } END { printf "%.0f", sum }'
+}
+
+# stat GROUP NAME: the number in cfq.stat
+stat() {
+	tr ' ' '\n' <"$CG/$1/cfq.stat" | sed -n "s/^$2=//p"
+}
+
+# must NUMBER WHAT CONDITION: it holds for the number, which is on its left side
+must() {
+	expect "$1 $2" "$1 $3"
+}
+
+# same GROUP NS US: the nanoseconds charged to the group are its time in microseconds
+same() {
+	expect "$1: $2 ns charged, $3 us" "int($2 / 1000) == $3"
+}
+
+charges() {
+	title "charges sum up to the time in cfq.stat, of each group"
+	load_disk
+	make_group a
+	make_group b
+	make_group b/c
+	trace_start
+	start_load a - read 4 0
+	start_load b - seq 1 1000 --thinktime=2000
+	start_load b/c - seq 2 2000
+	start_load . - write 1 3000
+	sleep 5
+	stop_loads
+	sleep 1
+	trace_stop
+	for g in a b/c; do
+		same "$g" "$(sum ns charge "group=$(id "$g")")" "$(stat "$g" time)"
+	done
+	# Without those of b/c
+	own=$(($(stat b time) - $(stat b/c time)))
+	ns=$(sum ns charge "group=$(id b)")
+	expect "b: $ns ns charged, $own us" "$ns / 1000 - $own <= 1 && $own - $ns / 1000 <= 1"
+	same . "$(sum ns charge)" "$(stat . time)"
+	must "$(count charge reason=request)" "requests charged" "== $(stat . requests)"
+	must "$(sum ns charge reason=idle)" "ns waited in vain" "/ 1000 <= $(stat . idle)"
+}
+
+turns() {
+	title "the turns of groups begin and end, for a reason, as often as cfq.stat says"
+	load_disk
+	make_group a 0
+	make_group b 4
+	trace_start
+	start_load a - read 4 0
+	start_load b - seq 2 1000
+	sleep 6
+	stop_loads
+	sleep 1
+	trace_stop
+	for g in a b; do
+		group=group=$(id "$g")
+		slices=$(stat "$g" slices)
+		must "$slices" "turns of $g" "> 4"
+		must "$(count select "$group" pid=0 choice=turn)" "of them begun" "== $slices"
+		must "$(count expire "$group" pid=0)" "ended" "== $slices"
+	done
+	a=group=$(id a)
+	slices=$(stat a slices)
+	must "$(count select "$a" choice=turn weight=200)" "of a at weight 200" "== $slices"
+	must "$(count expire "$a" pid=0 reason=used)" "of them used up" "> $slices / 2"
+	# 400 ms for two groups, of which a has two thirds
+	awk -v id="$a" '$0 ~ id " pid=0 .*reason=used" {
+		sub(/.*used_ns=/, ""); n++; if ($1 < 533e6 || $1 > 600e6) bad++
+	} END { exit !n || bad }' "$TMP/trace" || fail "a turn of a was not of group_slice by share"
+
+	begun=$(count select "group=$(id b)" choice=slice)
+	must "$begun" "slices of the streams of b begun" "> 10"
+	must "$(events expire "group=$(id b)" | grep -cv ' pid=0 ')" "ended" "== $begun"
+	sent=$(stat a requests)
+	must "$(count select "$a" choice=request)" "of $sent requests of a chosen one by one" \
+		"/ $sent > 0.9"
+}
+
+queues() {
+	title "queues are chosen, charged and expire, without groups too"
+	load_disk
+	trace_start
+	start_load - be/0 seq 1 0
+	start_load - be/7 seq 1 1000
+	sleep 3
+	(exec ionice -c 1 "$DD" if="$DEV" of=/dev/null bs=4k count=10 iflag=direct) 2>/dev/null
+	stop_loads
+	trace_stop
+	group=group=$(id .)
+	for weight in 180 40; do
+		must "$(count select "$group" choice=slice weight="$weight")" \
+			"slices of weight $weight" "> 5"
+	done
+	note "$(events expire "$group" | sed 's/.*reason=//' | sort | uniq -c | tr -s ' \n' ' ')"
+	for reason in used preempted left; do
+		must "$(count expire "$group" sync=1 reason="$reason")" "ended: $reason" "> 0"
+	done
+	[ "$(count charge)" = "$(count charge "$group")" ] || fail "other groups were charged"
+}
+
+mixed() {
+	title "where groups are mixed there are no turns, but charges"
+	load_flash
+	make_group a 0
+	make_group b 4
+	trace_start
+	start_load a - read 2 0
+	start_load b - read 2 1000
+	sleep 0.5
+	stop_loads
+	trace_stop
+	must "$(count select choice=turn)" "turns" "== 0"
+	for g in a b; do
+		sent=$(stat "$g" requests)
+		must "$sent" "requests of $g" "> 100"
+		must "$(count select "group=$(id "$g")" choice=request)" "of them chosen" "== $sent"
+		same "$g" "$(sum ns charge "group=$(id "$g")")" "$(stat "$g" time)"
+	done
+}
+
+# said TEXT: blktrace has a message with it
+said() {
+	must "$(grep -cE "cfq $1" "$TMP/messages")" "times '$1'" "> 0"
+}
+
+messages() {
+	local reader a b
+
+	title "blktrace has messages on groups and queues"
+	load_disk
+	trace_clear
+	echo 1 >"/sys/block/$DISK/trace/enable"
+	echo blk >"$TRACING/current_tracer"
+	make_group a
+	make_group b
+	a=group=$(id a)
+	b=group=$(id b)
+	start_load a be/4 seq 2 0
+	sleep 3
+	set -- "$DD" if="$DEV" of=/dev/null bs=4k skip=500000 iflag=direct
+	(run_as b - "$@" count=1) 2>/dev/null
+	sleep 1
+	(run_as a rt/4 "$@" count=1) 2>/dev/null
+	(run_as b - "$@" count=2000) 2>/dev/null &
+	reader=$!
+	sleep 0.5
+	echo "$reader" >"$CG/a/cgroup.procs"
+	wait "$reader"
+	remove_group b
+	stop_loads
+	grep ' m .* cfq ' "$TRACING/trace" >"$TMP/messages"
+	said "$a created parent=$(id .) weight=100"
+	said "$a chosen weight=100 queued=[0-9]+"
+	said "$a expired used_ns=[0-9]+ reason=[a-z]+"
+	said "$a preempted by $b"
+	said "$a sync=[0-9]+ created"
+	said "$a sync=[0-9]+ chosen weight=100 queued=[0-9]+"
+	said "$a sync=[0-9]+ expired used_ns=[0-9]+ reason=used"
+	said "$a sync=[0-9]+ preempted by sync=[0-9]+"
+	said "$a sync=$reader moved here from $b"
+	said "$b sync=[0-9]+ removed"
+	said "$b removed queued=0 inflight=0"
+	echo nop >"$TRACING/current_tracer"
+	echo 0 >"/sys/block/$DISK/trace/enable"
+	echo >"$TRACING/trace"
+	(run_as a - "$DD" if="$DEV" of=/dev/null bs=4k count=10 iflag=direct) 2>/dev/null
+	must "$(grep -c cfq "$TRACING/trace")" "messages when nobody listens" "== 0"
+}
+
+[ "$SCHED" = cfq ] || skip_all "about cfq"
+[ -d "$EVENTS" ] || skip_all "no tracepoints"
+if [ -n "$CONTROLLER" ]; then
+	mount_groups
+	run_cases charges turns queues mixed messages
+else
+	run_cases queues
+fi
