@@ -1252,7 +1252,7 @@ static int cfq_parse_device_input(char *buf, size_t nbytes,
 		input->value = word;
 		return 0;
 	}
-	input->value = skip_spaces(input->value);
+	input->value += strspn(input->value, " \t");
 	if (!strcmp(word, "default"))
 		return 0;
 

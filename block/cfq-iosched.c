@@ -1655,8 +1655,12 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 {
 	struct cfq_meta_data *cfqmd = e->elevator_data;
 	u64 value;
-	int ret = cfq_parse(page, tunable->min, tunable->max, &value);
+	int ret;
 
+	/* A NUL ends no number, and a whole page may be the first of several. */
+	if (strlen(page) != count || count >= PAGE_SIZE)
+		return -EINVAL;
+	ret = cfq_parse(page, tunable->min, tunable->max, &value);
 	if (ret)
 		return ret;
 	spin_lock_irq(&cfqmd->lock);
