@@ -204,6 +204,12 @@ static inline unsigned int cfq_useful_depth(unsigned int parallel)
 	return max(parallel * CFQ_DEPTH_RATIO / CFQ_PARALLEL_ONE, 1U);
 }
 
+/* With fewer requests than this a part of the device has nothing to do. */
+static inline unsigned int cfq_spare_depth(unsigned int parallel)
+{
+	return max(DIV_ROUND_UP(parallel, CFQ_PARALLEL_ONE), 1U);
+}
+
 /* Think time: moving sums with 8 fractional bits, each sample a 1/8 part. */
 static inline void cfq_ttime_add(u64 *total_ns, unsigned int *samples, u64 ns)
 {

@@ -170,13 +170,6 @@ static struct cfq_driver_data *cfqd_dd(const struct cfq_data *cfqd)
 	return &cfqd->cfqmd->dd;
 }
 
-/* The queue is about to be frozen, and waits for all requests to end. */
-static bool cfq_must_empty(const struct cfq_driver_data *dd)
-{
-	return READ_ONCE(dd->queue->mq_freeze_depth) ||
-	       blk_queue_dying(dd->queue);
-}
-
 /*
  * Queues: properties.
  */

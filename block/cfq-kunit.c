@@ -477,6 +477,8 @@ static void cfq_test_parallelism(struct kunit *test)
 	KUNIT_EXPECT_LT(test, parallel, 2 * CFQ_PARALLEL_ONE);
 	/* There is always room for one. */
 	KUNIT_EXPECT_EQ(test, cfq_useful_depth(0), 1U);
+	KUNIT_EXPECT_EQ(test, cfq_spare_depth(parallel), 4U);
+	KUNIT_EXPECT_EQ(test, cfq_spare_depth(0), 1U);
 }
 
 static void cfq_test_tree_gone(struct kunit *test)
