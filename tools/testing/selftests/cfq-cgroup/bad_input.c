@@ -127,9 +127,9 @@ static int number(const char *s, uint64_t low, uint64_t high, uint64_t *result)
 	const char *digits = s + (*s == '-' || *s == '+');
 
 	if (!*digits || strspn(digits, "0123456789") != strlen(digits))
-		return EINVAL;
+		return -EINVAL;
 	if (*s == '-' || compare(digits, low) < 0 || compare(digits, high) > 0)
-		return ERANGE;
+		return -ERANGE;
 	*result = 0;
 	while (*digits)
 		*result = *result * 10 + (*digits++ - '0');
@@ -177,7 +177,7 @@ static int set_for_device(unsigned int major, unsigned int minor, bool remove,
 		if (settings[i].major == major && settings[i].minor == minor)
 			break;
 	if (!exists && (i == nr_settings || !remove))
-		return ENODEV;
+		return -ENODEV;
 	if (remove) {
 		if (i < nr_settings)
 			memmove(&settings[i], &settings[i + 1],
@@ -223,7 +223,7 @@ static int device_line(char *s)
 	int ret;
 
 	if (strchr(s, '\n'))
-		return EINVAL;
+		return -EINVAL;
 	if (*rest) {
 		*rest++ = '\0';
 		rest += strspn(rest, " \t");
@@ -233,7 +233,7 @@ static int device_line(char *s)
 	}
 	if (!strcmp(s, "default")) {
 		if (form == WEIGHT_DEVICE)
-			return EINVAL;
+			return -EINVAL;
 		ret = device_value(rest, false, &remove, &new);
 		if (!ret)
 			value = new;
@@ -242,16 +242,16 @@ static int device_line(char *s)
 
 	minor_text = strchr(s, ':');
 	if (!minor_text)
-		return EINVAL;
+		return -EINVAL;
 	*minor_text++ = '\0';
 	if (!is_digit(*s) || !is_digit(*minor_text))
-		return EINVAL;
+		return -EINVAL;
 	ret = number(s, 0, 4095, &major);
-	if (ret == EINVAL)
+	if (ret == -EINVAL)
 		return ret;
 	nodev |= ret;
 	ret = number(minor_text, 0, 1048575, &minor);
-	if (ret == EINVAL)
+	if (ret == -EINVAL)
 		return ret;
 	nodev |= ret;
 
@@ -275,15 +275,15 @@ static int judge(const struct text *text)
 		return 0;
 	/* A control group's file takes no more than a page. */
 	if (len > PAGE && form != TUNABLE)
-		return E2BIG;
+		return -E2BIG;
 	if (form == READONLY || memchr(text->data, '\0', len))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(buf, text->data, len);
 	buf[len] = '\0';
 
 	if (form == TUNABLE) {
 		if (len >= PAGE)
-			return EINVAL;
+			return -EINVAL;
 		if (s[len - 1] == '\n')
 			s[len - 1] = '\0';
 	} else {
@@ -324,8 +324,6 @@ static bool one_in(unsigned int n)
 {
 	return !any(n);
 }
-
-#define any_of(list)	((list)[any(ARRAY_SIZE(list))])
 
 static void add_bytes(struct text *t, const char *bytes, size_t len)
 {
@@ -400,12 +398,12 @@ static void add_any_number(struct text *t)
 	static const char * const signs[] = { "-", "+", "--", "+-", "- " };
 
 	if (one_in(3))
-		add(t, any_of(signs));
+		add(t, signs[any(ARRAY_SIZE(signs))]);
 	if (one_in(8))
 		add_repeated(t, '0', any(30));
 	switch (any(4)) {
 	case 0:
-		add(t, any_of(numbers));
+		add(t, numbers[any(ARRAY_SIZE(numbers))]);
 		break;
 	case 1:
 		add_number(t, min + any(5) - 2);
@@ -426,12 +424,12 @@ static void add_word(struct text *t)
 		"Idle", "realtim", "idler", "best effort", "default", "max",
 		"Default", "maximum", "ma", "defaul", "infinity", "nan", "inf",
 		"0x64", "0X1", "0b1", "0o7", "1e2", "1.0", "1,000", "1_000",
-		"1k", "5M", "100%", "1/2", "\xc2\xa0" "5", "\xd9\xa1", "\"5\"",
+		"1k", "5M", "100%", "1/2", "\302\2405", "\xd9\xa1", "\"5\"",
 		"'5'", "$((1))", "5;6", "weight=5", "\xff", "\x01", "5\x08",
-		"\xef\xbb\xbf" "5", "5\x7f", "%d", "%s%n", "NULL", "true",
+		"\357\273\2775", "5\x7f", "%d", "%s%n", "NULL", "true",
 	};
 
-	add(t, any_of(words));
+	add(t, words[any(ARRAY_SIZE(words))]);
 }
 
 static void add_value(struct text *t)
@@ -448,7 +446,8 @@ static void add_value(struct text *t)
 			add(t, one_in(2) ? "default" : "max");
 			break;
 		}
-		/* fall through */
+		add_good_number(t);
+		break;
 	default:
 		add_good_number(t);
 	}
@@ -468,7 +467,7 @@ static void add_device(struct text *t)
 
 	switch (any(6)) {
 	case 0:
-		add(t, any_of(strange));
+		add(t, strange[any(ARRAY_SIZE(strange))]);
 		break;
 	case 1:
 		add_number(t, any(300));
@@ -485,7 +484,7 @@ static void add_device(struct text *t)
 static void add_setting(struct text *t)
 {
 	static const char * const between[] = {
-		" ", "\t", " \t  ", "", "\n", "\v", " \v", " \n", "\r", "=",
+		" ", "\t", " \t  ", "", "\n", "\v", " \v", "\t\n", "\r", "=",
 		",", ":", "\xa0",
 	};
 
@@ -494,7 +493,7 @@ static void add_setting(struct text *t)
 			add(t, "default");
 		else
 			add_device(t);
-		add(t, one_in(2) ? " " : any_of(between));
+		add(t, one_in(2) ? " " : between[any(ARRAY_SIZE(between))]);
 	}
 	add_value(t);
 }
@@ -504,7 +503,7 @@ static void mutate(struct text *t)
 {
 	static const char bytes[] = { '\0', ' ', '\n', ':', '-', '0', '\xff' };
 	size_t at = t->len ? any(t->len) : 0;
-	char byte = one_in(3) ? (char)any(256) : any_of(bytes);
+	char byte = one_in(3) ? (char)any(256) : bytes[any(ARRAY_SIZE(bytes))];
 
 	switch (any(3)) {
 	case 0:
@@ -531,8 +530,8 @@ static void lengthen(struct text *t)
 		3 * PAGE, 1000,
 	};
 	static const char fillers[] = { ' ', ' ', '0', '0', '\n', 'x', '\0' };
-	size_t length = any_of(lengths), len = t->len;
-	char filler = any_of(fillers);
+	size_t length = lengths[any(ARRAY_SIZE(lengths))], len = t->len;
+	char filler = fillers[any(ARRAY_SIZE(fillers))];
 
 	if (len >= length)
 		return;
@@ -614,7 +613,7 @@ static void print_bytes(const char *bytes, size_t len)
 
 static const char *errno_name(int error)
 {
-	return error ? strerrorname_np(error) : "0";
+	return error ? strerrorname_np(-error) : "0";
 }
 
 static void read_file(const char *file, char *buf, size_t size)
@@ -632,7 +631,7 @@ static void read_file(const char *file, char *buf, size_t size)
 	close(fd);
 }
 
-/* Writes @text with one write(2).  Return: errno, -1 if it was taken in part. */
+/* Writes @text with one write(2).  Return: 1 if it was taken in part. */
 static int write_file(const char *file, const struct text *text)
 {
 	int fd = open(file, O_WRONLY);
@@ -645,9 +644,9 @@ static int write_file(const char *file, const struct text *text)
 	}
 	n = write(fd, text->data, text->len);
 	if (n < 0)
-		ret = errno;
+		ret = -errno;
 	else if ((size_t)n != text->len)
-		ret = -1;
+		ret = 1;
 	close(fd);
 	return ret;
 }
@@ -672,7 +671,7 @@ static void begin(const char *file)
 
 int main(int argc, char **argv)
 {
-	static const int errors[] = { 0, EINVAL, ERANGE, ENODEV, E2BIG };
+	static const int errors[] = { 0, -EINVAL, -ERANGE, -ENODEV, -E2BIG };
 	unsigned int counts[ARRAY_SIZE(errors)] = { 0 };
 	static char now[SETTINGS_MAX * 32], expected[SETTINGS_MAX * 32];
 	unsigned int nr = 1000, failures = 0;
@@ -732,7 +731,7 @@ int main(int argc, char **argv)
 		printf("# ");
 		print_bytes(text.data, text.len);
 		printf(" gives %s, expected %s; reads ",
-		       did < 0 ? "a part" : errno_name(did), errno_name(should));
+		       did > 0 ? "a part" : errno_name(did), errno_name(should));
 		print_bytes(now, strlen(now));
 		printf(", expected ");
 		print_bytes(expected, strlen(expected));
