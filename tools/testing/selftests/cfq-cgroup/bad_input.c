@@ -616,55 +616,50 @@ static const char *errno_name(int error)
 	return error ? strerrorname_np(-error) : "0";
 }
 
-static void read_file(const char *file, char *buf, size_t size)
+static int open_file(const char *file, int mode)
 {
-	int fd = open(file, O_RDONLY);
-	ssize_t n, len = 0;
+	int fd = open(file, mode);
 
 	if (fd < 0) {
 		perror(file);
 		exit(2);
 	}
-	while ((n = read(fd, buf + len, size - 1 - len)) > 0)
-		len += n;
-	buf[len] = '\0';
-	close(fd);
+	return fd;
 }
 
-/* Writes @text with one write(2).  Return: 1 if it was taken in part. */
-static int write_file(const char *file, const struct text *text)
+static void read_file(int fd, char *buf, size_t size)
 {
-	int fd = open(file, O_WRONLY);
-	ssize_t n;
-	int ret = 0;
+	ssize_t n, len = 0;
 
-	if (fd < 0) {
-		perror(file);
-		exit(2);
-	}
-	n = write(fd, text->data, text->len);
+	while ((n = pread(fd, buf + len, size - 1 - len, len)) > 0)
+		len += n;
+	buf[len] = '\0';
+}
+
+/* Writes @text at once.  Return: 1 if it was taken in part. */
+static int write_file(int fd, const struct text *text)
+{
+	ssize_t n = pwrite(fd, text->data, text->len, 0);
+
 	if (n < 0)
-		ret = -errno;
-	else if ((size_t)n != text->len)
-		ret = 1;
-	close(fd);
-	return ret;
+		return -errno;
+	return (size_t)n != text->len;
 }
 
 /* What the file has before the first write is where the rules begin. */
-static void begin(const char *file)
+static void begin(int fd)
 {
 	char buf[PAGE], expected[PAGE];
 
 	if (form == READONLY)
 		return;
-	read_file(file, buf, sizeof(buf));
+	read_file(fd, buf, sizeof(buf));
 	value = strtoull(buf + strcspn(buf, "0123456789"), NULL, 10);
 	if (form == LIMITS && strstr(buf, "max"))
 		value = NO_LIMIT;
 	print_state(expected);
 	if (strcmp(buf, expected)) {
-		fprintf(stderr, "%s reads '%s' at first\n", file, buf);
+		fprintf(stderr, "it reads '%s' at first\n", buf);
 		exit(2);
 	}
 }
@@ -677,6 +672,7 @@ int main(int argc, char **argv)
 	unsigned int nr = 1000, failures = 0;
 	static struct text text;
 	const char *file;
+	int in, out;
 	size_t i;
 
 	if (argc > 2 && !strcmp(argv[1], "-n")) {
@@ -705,7 +701,9 @@ int main(int argc, char **argv)
 		nr_devices = argc - 3;
 	}
 
-	begin(file);
+	in = open_file(file, O_RDONLY);
+	out = open_file(file, O_WRONLY);
+	begin(in);
 	while (nr || nr_settings) {
 		int should, did;
 
@@ -719,8 +717,8 @@ int main(int argc, char **argv)
 					   settings[0].minor);
 		}
 		should = judge(&text);
-		did = write_file(file, &text);
-		read_file(file, now, sizeof(now));
+		did = write_file(out, &text);
+		read_file(in, now, sizeof(now));
 		print_state(expected);
 		for (i = 0; i < ARRAY_SIZE(errors); i++)
 			counts[i] += should == errors[i];

@@ -26,7 +26,7 @@ two_disks() {
 # every_file FORM...: of a group that does I/O; cfq.weight has that form
 every_file() {
 	make_group g
-	start_load g - read 2 0
+	start_load g - read 1 0 --rate_iops=10
 	for file in "$CG"/g/cfq.*; do
 		# shellcheck disable=SC2046 # a list of numbers
 		case ${file##*/} in
@@ -40,8 +40,8 @@ every_file() {
 		*) fail "there are no rules for ${file##*/}" ;;
 		esac
 	done
-	watch_mb 0 500
-	measure 1
+	watch_mb 0 250
+	measure 2
 	expect "$(ios) requests at the end" "$(ios) > 0"
 }
 
