@@ -258,7 +258,7 @@ static int device_line(char *s)
 	ret = device_value(rest, true, &remove, &new);
 	if (ret)
 		return ret;
-	return nodev ? ENODEV : set_for_device(major, minor, remove, new);
+	return nodev ? -ENODEV : set_for_device(major, minor, remove, new);
 }
 
 /* What should come of writing @text?  Brings the state up to date. */
