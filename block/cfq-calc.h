@@ -15,6 +15,7 @@
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include <linux/cfq-iosched.h>
@@ -208,6 +209,12 @@ static inline unsigned int cfq_useful_depth(unsigned int parallel)
 	return max(parallel * CFQ_DEPTH_RATIO / CFQ_PARALLEL_ONE, 1U);
 }
 
+/* With fewer requests than this a part of the device has nothing to do. */
+static inline unsigned int cfq_spare_depth(unsigned int parallel)
+{
+	return max(DIV_ROUND_UP(parallel, CFQ_PARALLEL_ONE), 1U);
+}
+
 /* Think time: moving sums with 8 fractional bits, each sample a 1/8 part. */
 static inline void cfq_ttime_add(u64 *total_ns, unsigned int *samples, u64 ns)
 {
@@ -223,22 +230,20 @@ static inline bool cfq_ttime_within(u64 total_ns, unsigned int samples,
 	       div_u64(total_ns, samples) <= limit_ns;
 }
 
-/* Errno for a text that begins with a minus: a number out of range, or not. */
-static inline int cfq_negative_errno(const char *text)
-{
-	s64 value;
-	int ret = kstrtos64(text, 10, &value);
-
-	return ret ?: -ERANGE;
-}
-
-/* The decimal number that @text is, alone, and which is @min to @max. */
+/*
+ * The number that @text is, which is to be @min to @max: -EINVAL if it is no
+ * whole decimal number, however large, with a sign or without, -ERANGE if it is
+ * one out of range.  A newline may follow.
+ */
 static inline int cfq_parse(const char *text, u64 min, u64 max, u64 *value)
 {
-	int ret = kstrtou64(text, 10, value);
+	const char *digits = text + (*text == '-' || *text == '+');
+	const char *end = digits + strspn(digits, "0123456789");
 
-	if (ret)
-		return text[0] == '-' ? cfq_negative_errno(text) : ret;
+	if (end == digits || (*end && strcmp(end, "\n")))
+		return -EINVAL;
+	if (*text == '-' || kstrtou64(text, 10, value))
+		return -ERANGE;
 	return *value < min || *value > max ? -ERANGE : 0;
 }
 

@@ -73,6 +73,12 @@
  *    this, each has a third without it, and a lone reader beside 64 waits six
  *    times as long.
  *
+ *    A class better than others is still there for a group_idle after its last
+ *    request: its next one shall not meet a flood that came in between.  The
+ *    idle class sends nothing then.  Best effort beside real time sends while
+ *    the device has fewer requests than it can work on at the same time: one
+ *    reader that waits for each of its requests would leave most of it unused.
+ *
  * 4. Descriptors.  A device has a fixed number of request descriptors
  *    (nr_requests), and what waits for one cannot be scheduled.  When half of
  *    them are in use, a task needs leave to take another, and those who have
@@ -583,8 +589,50 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 	       (s64)dd->tun.group_slice_ns / CFQ_MIXED_LEAD_PART;
 }
 
+/*
+ * Until when does a better class want the device, where @member competes?  On a
+ * disk, a task that goes on soon is waited for by the per-task layer.
+ */
+static u64 member_outclassed_until_ns(const struct cfq_member *member)
+{
+	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+	const struct cfq_service_tree *st = member->group->members;
+	u64 until_ns = 0;
+
+	for (; st < member_tree(member); st++) {
+		if (st->nr)
+			return U64_MAX;
+		if (!dd->one_head && !cfq_must_empty(dd))
+			until_ns = max(until_ns, st->wanted_until_ns);
+	}
+	return until_ns;
+}
+
+/* Must @member wait for a better class? */
+static bool cfq_member_outclassed(const struct cfq_member *member, u64 now_ns)
+{
+	struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+	u64 until_ns = member_outclassed_until_ns(member);
+
+	if (until_ns <= now_ns)
+		return false;
+	if (!dd->one_head && member->class != CFQ_CLASS_IDLE)
+		return dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel);
+	/* No completion will tell that the time is over. */
+	if (until_ns != U64_MAX && !dd->nr_in_driver)
+		hrtimer_start(&dd->idle_timer, ns_to_ktime(until_ns),
+			      HRTIMER_MODE_ABS);
+	return true;
+}
+
+static bool cfq_member_must_wait(const struct cfq_member *member, u64 now_ns)
+{
+	return cfq_member_outclassed(member, now_ns) ||
+	       cfq_member_too_far_ahead(member, now_ns);
+}
+
 /**
- * cfq_group_must_wait - is this group, or one above it, too far ahead?
+ * cfq_group_must_wait - must this group, or one above it, wait for others?
  * @cfqd: the group on the device, with requests queued
  * @now_ns: time
  *
@@ -598,7 +646,7 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns)
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	for (member = &cfqd->tasks; member->group; member = member_above(member))
-		if (cfq_member_too_far_ahead(member, now_ns))
+		if (cfq_member_must_wait(member, now_ns))
 			return true;
 	return false;
 }
@@ -622,7 +670,7 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 
 /*
  * The next member of @group with a request queued, after @member if given,
- * unless it has to wait for those behind it.
+ * unless it has to wait for others.
  */
 static struct cfq_member *cfq_next_ready(struct cfq_data *group,
 					 struct cfq_member *member, u64 now_ns)
@@ -637,12 +685,9 @@ static struct cfq_member *cfq_next_ready(struct cfq_data *group,
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
 			if (member_ready(member))
-				return cfq_member_too_far_ahead(member, now_ns) ?
+				return cfq_member_must_wait(member, now_ns) ?
 					NULL : member;
 		}
-		/* For what is sent the rest waits, too: it would be in the way. */
-		if (group->members[class].nr)
-			break;
 		member = NULL;
 	}
 	return NULL;
@@ -1599,7 +1644,7 @@ static int cfq_parse_device_input(char *buf, size_t nbytes,
 		input->value = word;
 		return 0;
 	}
-	input->value = skip_spaces(input->value);
+	input->value += strspn(input->value, " \t");
 	if (!strcmp(word, "default"))
 		return 0;
 

@@ -213,13 +213,6 @@ static struct cfq_driver_data *cfqd_dd(const struct cfq_data *cfqd)
 	return &cfqd->cfqmd->dd;
 }
 
-/* The queue is about to be frozen, and waits for all requests to end. */
-static bool cfq_must_empty(const struct cfq_driver_data *dd)
-{
-	return READ_ONCE(dd->queue->mq_freeze_depth) ||
-	       blk_queue_dying(dd->queue);
-}
-
 /*
  * Queues: properties.
  */
@@ -1972,8 +1965,12 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 {
 	struct cfq_meta_data *cfqmd = e->elevator_data;
 	u64 value;
-	int ret = cfq_parse(page, tunable->min, tunable->max, &value);
+	int ret;
 
+	/* A NUL ends no number, and a whole page may be the first of several. */
+	if (strlen(page) != count || count >= PAGE_SIZE)
+		return -EINVAL;
+	ret = cfq_parse(page, tunable->min, tunable->max, &value);
 	if (ret)
 		return ret;
 	spin_lock_irq(&cfqmd->lock);

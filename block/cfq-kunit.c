@@ -216,13 +216,33 @@ static void cfq_test_think_time(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cfq_ttime_within(total_ns, samples, limit_ns));
 }
 
-static void cfq_test_negative(struct kunit *test)
+static void cfq_test_parse(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, cfq_negative_errno("-1"), -ERANGE);
-	KUNIT_EXPECT_EQ(test, cfq_negative_errno("-99999999999999999999"),
-			-ERANGE);
-	KUNIT_EXPECT_EQ(test, cfq_negative_errno("-"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, cfq_negative_errno("-x"), -EINVAL);
+	static const struct {
+		const char *text;
+		int ret;
+		u64 value;
+	} cases[] = {
+		{ "3", 0, 3 }, { "7\n", 0, 7 }, { "+5", 0, 5 }, { "005", 0, 5 },
+		{ "2", -ERANGE }, { "8", -ERANGE }, { "-5", -ERANGE },
+		{ "18446744073709551621", -ERANGE },
+		{ "-99999999999999999999", -ERANGE },
+		{ "", -EINVAL }, { "\n", -EINVAL }, { "-", -EINVAL },
+		{ "+-5", -EINVAL }, { " 5", -EINVAL }, { "5 ", -EINVAL },
+		{ "5\n\n", -EINVAL }, { "0x5", -EINVAL }, { "-x", -EINVAL },
+		{ "99999999999999999999x", -EINVAL },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u64 value = 0;
+		int ret = cfq_parse(cases[i].text, 3, 7, &value);
+
+		KUNIT_EXPECT_EQ_MSG(test, ret, cases[i].ret, "'%s'",
+				    cases[i].text);
+		if (!ret)
+			KUNIT_EXPECT_EQ(test, value, cases[i].value);
+	}
 }
 
 /*
@@ -452,6 +472,8 @@ static void cfq_test_parallelism(struct kunit *test)
 	KUNIT_EXPECT_LT(test, parallel, 2 * CFQ_PARALLEL_ONE);
 	/* There is always room for one. */
 	KUNIT_EXPECT_EQ(test, cfq_useful_depth(0), 1U);
+	KUNIT_EXPECT_EQ(test, cfq_spare_depth(parallel), 4U);
+	KUNIT_EXPECT_EQ(test, cfq_spare_depth(0), 1U);
 }
 
 static void cfq_test_tree_gone(struct kunit *test)
@@ -520,7 +542,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_seek_history),
 	KUNIT_CASE(cfq_test_seek_cost),
 	KUNIT_CASE(cfq_test_think_time),
-	KUNIT_CASE(cfq_test_negative),
+	KUNIT_CASE(cfq_test_parse),
 	KUNIT_CASE(cfq_test_request_kind),
 	KUNIT_CASE(cfq_test_parallelism),
 	KUNIT_CASE(cfq_test_tree_gone),

@@ -48,6 +48,7 @@ enum cfq_class {
  * @total_weight: sum of their weights
  * @gone_vdisktime: of the entity that was most behind of those that just went
  * @gone_until_ns: when it counts no longer as having just gone
+ * @wanted_until_ns: the same for the last one that went
  */
 struct cfq_service_tree {
 	struct rb_root_cached	rb;
@@ -56,6 +57,7 @@ struct cfq_service_tree {
 	unsigned int		total_weight;
 	u64			gone_vdisktime;
 	u64			gone_until_ns;
+	u64			wanted_until_ns;
 };
 
 /**
@@ -410,6 +412,7 @@ static inline void cfq_st_note_gone(const struct cfq_entity *entity,
 {
 	struct cfq_service_tree *st = entity->st;
 
+	st->wanted_until_ns = now_ns + window_ns;
 	if (st->gone_until_ns > now_ns &&
 	    (s64)(entity->vdisktime - st->gone_vdisktime) > 0)
 		return;
@@ -537,6 +540,13 @@ static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 		dd->charged_until_ns = now_ns;
 	}
 	return ns;
+}
+
+/* The queue is about to be frozen, and waits for all requests to end. */
+static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
+{
+	return READ_ONCE(dd->queue->mq_freeze_depth) ||
+	       blk_queue_dying(dd->queue);
 }
 
 /*

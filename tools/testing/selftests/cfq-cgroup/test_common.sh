@@ -163,6 +163,18 @@ load_flash() {
 	load_model "$@"
 }
 
+# add_partition: of 16 sectors, from sector 8 on
+add_partition() {
+	{
+		head -c 450 /dev/zero
+		printf '\203\0\0\0\10\0\0\0\20\0\0\0'
+		head -c 48 /dev/zero
+		printf '\125\252'
+	} | "$DD" of="$DEV" conv=fsync 2>/dev/null
+	blockdev --rereadpt "$DEV"
+	[ -e "/sys/block/$DISK/${DISK}p1" ] || fail "there is no partition"
+}
+
 unload_disk() {
 	if [ -d "/sys/module/$MODULE" ]; then
 		retry rmmod "$MODULE" || fail "the disk is still in use"
@@ -250,6 +262,43 @@ remove_groups() {
 	for dir in $(find "$CG" -mindepth 1 -depth -type d); do
 		remove_group "${dir#"$CG/"}"
 	done
+}
+
+# --- tunables ---
+
+# name, default, least, greatest
+TUNABLES="
+quantum			8	1	100000
+fifo_expire_sync	125	1	2147483647
+fifo_expire_async	250	1	2147483647
+back_seek_max		16384	0	2147483647
+back_seek_penalty	2	1	2147483647
+slice_sync		100	1	100000
+slice_sync_us		100000	1	100000000
+slice_async		40	1	100000
+slice_async_us		40000	1	100000000
+slice_async_rq		2	1	100000
+slice_idle		8	0	100000
+slice_idle_us		8000	0	100000000
+group_idle		8	0	100000
+group_idle_us		8000	0	100000000
+target_latency		300	1	100000
+target_latency_us	300000	1	100000000
+low_latency		1	0	1
+"
+GROUP_TUNABLES="
+group_slice		400	1	100000
+group_slice_us		400000	1	100000000
+"
+[ -z "$CONTROLLER" ] || TUNABLES="$TUNABLES$GROUP_TUNABLES"
+
+# each_tunable FUNCTION: called with every line of the table
+each_tunable() {
+	while read -r name default min max; do
+		[ -z "$name" ] || "$1" "$name" "$default" "$min" "$max"
+	done <<-END
+		$TUNABLES
+	END
 }
 
 # --- what is written to $FILE ---

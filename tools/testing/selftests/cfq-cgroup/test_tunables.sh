@@ -5,41 +5,6 @@
 
 . ./test_common.sh
 
-# name, default, least, greatest
-TUNABLES="
-quantum			8	1	100000
-fifo_expire_sync	125	1	2147483647
-fifo_expire_async	250	1	2147483647
-back_seek_max		16384	0	2147483647
-back_seek_penalty	2	1	2147483647
-slice_sync		100	1	100000
-slice_sync_us		100000	1	100000000
-slice_async		40	1	100000
-slice_async_us		40000	1	100000000
-slice_async_rq		2	1	100000
-slice_idle		8	0	100000
-slice_idle_us		8000	0	100000000
-group_idle		8	0	100000
-group_idle_us		8000	0	100000000
-target_latency		300	1	100000
-target_latency_us	300000	1	100000000
-low_latency		1	0	1
-"
-GROUP_TUNABLES="
-group_slice		400	1	100000
-group_slice_us		400000	1	100000000
-"
-[ -z "$CONTROLLER" ] || TUNABLES="$TUNABLES$GROUP_TUNABLES"
-
-# each FUNCTION: called with every line of the table
-each() {
-	while read -r name default min max; do
-		[ -z "$name" ] || "$1" "$name" "$default" "$min" "$max"
-	done <<-END
-		$TUNABLES
-	END
-}
-
 value() {
 	cat "$QUEUE/iosched/$1"
 }
@@ -69,7 +34,7 @@ has_default() {
 defaults() {
 	title "every tunable has its default, and there are no others"
 	load_disk
-	each has_default
+	each_tunable has_default
 	set -- "$QUEUE"/iosched/*
 	expect "there are $# tunables" "$# == $(echo "$TUNABLES" | grep -c .)"
 }
@@ -83,7 +48,7 @@ takes_limits() {
 limits() {
 	title "the least and the greatest value are taken and read back"
 	load_disk
-	each takes_limits
+	each_tunable takes_limits
 }
 
 refuses_bad() {
@@ -101,7 +66,7 @@ refuses_bad() {
 refused() {
 	title "what is out of range gives ERANGE, what is no number EINVAL; the value stays"
 	load_disk
-	each refuses_bad
+	each_tunable refuses_bad
 }
 
 changes_twin() {
@@ -119,7 +84,7 @@ changes_twin() {
 twins() {
 	title "a time and its _us twin are one setting"
 	load_disk
-	each changes_twin
+	each_tunable changes_twin
 }
 
 runs_with() {
@@ -139,7 +104,7 @@ under_load() {
 	start_load h - mix 4 1000
 	watch_mb 0 2000
 	sleep 1
-	each runs_with
+	each_tunable runs_with
 }
 
 run_cases defaults limits refused twins under_load

@@ -6,12 +6,20 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-8}
-DURATION=${DURATION:-60}	# of virtual time; on flash a sixth of it
+DURATION=${DURATION:-30}	# of virtual time; on flash a sixth of it
 BOUND=${BOUND:-1}		# percentage points
 
 # set_file GROUP FILE TEXT
 set_file() {
 	echo "$3" >"$CG/$1/cfq.$2" || fail "cannot set $2 of $1 to $3"
+}
+
+end_first_load() {
+	# shellcheck disable=SC2086 # a list of numbers
+	set -- $LOADS
+	kill "$1"
+	shift
+	LOADS=" $*"
 }
 
 # two_groups: readers in g1 and g2
@@ -83,8 +91,6 @@ leaf_weight() {
 
 # classes: readers are in g1 and g2
 classes() {
-	local other
-
 	set_file g2 weight 10000
 	set_file g1 ioprio_class realtime
 	share_out 100 0
@@ -96,9 +102,7 @@ classes() {
 	set_file g2 ioprio_class idle
 	share_out 100 0
 	# Nobody else is there any more
-	other=$LOADS
-	LOADS=${LOADS##* }
-	kill "$(echo "$other" | cut -d ' ' -f 2)"
+	end_first_load
 	sleep 2
 	measure 10
 	expect "the idle class alone: $(shares) %, $(ios 2) requests" \
@@ -117,6 +121,38 @@ flash_classes() {
 	slow_flash
 	two_groups
 	classes
+}
+
+lone_reader() {
+	local alone
+
+	title "flash: a lone reader of a better class goes first, and leaves what the class allows"
+	load_flash read_us=800
+	make_group g1
+	make_group g2
+	start_load g1 - read 1 0
+	watch_mb 0 1000 1000 1000
+	sleep 1
+	measure 2
+	alone=$(ios 1)
+	start_load g2 - read 4 1000 --ioengine=libaio --iodepth=16
+	set_file g1 ioprio_class rt
+	sleep 1
+	measure 2
+	expect "real time beside best effort: $(ios 1) requests, alone $alone" \
+		"$(ios 1) > 0.55 * $alone"
+	expect "best effort has $(ios 2)" "$(ios 2) > 0.8 * $alone"
+	set_file g1 ioprio_class be
+	set_file g2 ioprio_class idle
+	sleep 1
+	measure 2
+	expect "best effort beside idle: $(ios 1) requests, alone $alone" \
+		"$(ios 1) > 0.97 * $alone"
+	expect "idle has $(ios 2)" "$(ios 2) <= 0.01 * $alone"
+	end_first_load
+	sleep 1
+	measure 2
+	expect "idle alone has $(ios 2)" "$(ios 2) > 3 * $alone"
 }
 
 idle_latency() {
@@ -188,5 +224,5 @@ unified() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases disk_weights flash_weights leaf_weight disk_classes flash_classes idle_latency \
+run_cases disk_weights flash_weights leaf_weight disk_classes flash_classes lone_reader idle_latency \
 	device_weight sched_switch unified
