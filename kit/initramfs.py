@@ -1,7 +1,8 @@
 """Builds the VM's initramfs, byte for byte the same for the same contents.
 
-Three parts are simply put one after the other: the base (busybox, the programs of guest/contents with their
-libraries, init), the selftests with their modules, and the command to run. The base is kept between runs.
+Parts are simply put one after the other: the base (busybox, the programs of guest/contents with their libraries,
+init), what a suite test_NAME.sh asks for in guest/contents-NAME, the selftests with their modules, and the command to
+run. Parts that take the host's programs are kept between runs.
 """
 
 import fcntl
@@ -208,8 +209,24 @@ def base(where):
     )
     archive.add_file("usr/bin/port", where / "port")
 
+    add_contents(archive, KIT / "guest/contents", where)
+    archive.add_link("bin/bash", "/usr/bin/bash")
+    return archive.finish()
+
+
+def part_of_suite(contents, where):
+    archive = Archive()
+    add_contents(archive, contents, where)
+    return archive.finish()
+
+
+def add_contents(archive, contents, where):
+    """The programs of a list, with their shared libraries, and its other files."""
     shared = {}
-    for program in programs():
+    for program in listed(contents):
+        if program.startswith("/"):
+            archive.add_file(program, program)
+            continue
         path = which(program)
         archive.add_file(f"usr/bin/{program}", path)
         wanted = dict(libraries(path))
@@ -229,27 +246,52 @@ def base(where):
         shared.update(wanted)
     for name, file in sorted(shared.items()):
         archive.add_file(name if "/" in name else f"lib/{name}", file)
-    archive.add_link("bin/bash", "/usr/bin/bash")
-    return archive.finish()
 
 
-def programs():
-    lines = (KIT / "guest/contents").read_text().splitlines()
+def listed(contents):
+    lines = contents.read_text().splitlines()
     return [line.split()[0] for line in lines if line and not line.startswith("#")]
 
 
-def base_stamp():
-    """Changes when the base has to be made anew."""
+def stamp_of(contents):
+    """Changes when what was made of the list has to be made anew."""
     files = [
         *sorted((KIT / "guest").iterdir()),
         Path(__file__),
         BUSYBOX,
-        *map(which, programs()),
+        *map(which, listed(contents)),
     ]
     facts = "\n".join(
         f"{file} {os.stat(file).st_size} {os.stat(file).st_mtime_ns}" for file in files
     )
     return hashlib.sha256(facts.encode()).hexdigest()
+
+
+def kept(where, contents, make):
+    """What make() says, or what it said when nothing has changed since."""
+    file, stamp = where / f"{contents.name}.cpio", where / f"{contents.name}.stamp"
+    now = stamp_of(contents)
+    if not file.exists() or not stamp.exists() or stamp.read_text() != now:
+        file.write_bytes(make())
+        stamp.write_text(now)
+    return file.read_bytes()
+
+
+def contents_of_suite(command):
+    """The list of what the suite has besides, if the command runs one that has."""
+    for word in command:
+        match = re.fullmatch(r"(?:\./)?test_(\w+)\.sh", word)
+        contents = KIT / f"guest/contents-{match[1]}" if match else None
+        if contents and contents.exists():
+            yield contents
+
+
+def own_flags(tree, program):
+    """What the Makefile of a selftest has for this program."""
+    makefile = tree / "Makefile"
+    rule = rf"^\$\(OUTPUT\)/{program}: CFLAGS \+= (.*)$"
+    text = makefile.read_text() if makefile.exists() else ""
+    return " ".join(re.findall(rule, text, re.MULTILINE)).split()
 
 
 def add_programs(archive, name, tree, where):
@@ -259,7 +301,8 @@ def add_programs(archive, name, tree, where):
         program = where / helper.stem
         if not program.exists() or program.stat().st_mtime < helper.stat().st_mtime:
             mine = f"{program}.{os.getpid()}"
-            run("gcc", "-O2", "-Wall", "-static", "-s", "-o", mine, str(helper))
+            flags = ["-O2", "-Wall", "-static", "-s", *own_flags(tree, helper.stem)]
+            run("gcc", *flags, "-o", mine, str(helper))
             os.replace(mine, program)
         archive.add_file(f"{name}/{helper.stem}", program)
 
@@ -292,10 +335,9 @@ def build(output, build_directory, trees, modules, command, python_scripts=()):
     where.mkdir(parents=True, exist_ok=True)
     with open(where / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        stamp, kept = where / "stamp", where / "base.cpio"
-        if not kept.exists() or not stamp.exists() or stamp.read_text() != base_stamp():
-            kept.write_bytes(base(where))
-            stamp.write_text(base_stamp())
+        parts = [kept(where, KIT / "guest/contents", lambda: base(where))]
+        for contents in contents_of_suite(command):
+            parts.append(kept(where, contents, lambda: part_of_suite(contents, where)))
 
     archive = Archive()
     archive.directories.update({"selftest", "selftest/modules"})
@@ -309,5 +351,6 @@ def build(output, build_directory, trees, modules, command, python_scripts=()):
     script = f"#!/bin/sh\nexec {shlex.join(command)}\n"
     archive.add("command", stat.S_IFREG | 0o755, script.encode())
     with open(output, "wb") as file:
-        file.write(kept.read_bytes())
+        for part in parts:
+            file.write(part)
         file.write(archive.finish())
