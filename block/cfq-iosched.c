@@ -712,6 +712,8 @@ static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic, bool sync)
 {
 	const struct cfq_queue *cfqq = cic ? READ_ONCE(cic->cfqq[sync]) : NULL;
 
+	if (cic && !cfqq && sync)
+		cfqq = READ_ONCE(cic->cfqq[CFQ_SLOT_BEHALF]);
 	return cfqq ? READ_ONCE(cfqq->cfqd) : NULL;
 }
 
@@ -908,14 +910,24 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
 		cfq_admit_waiters(cfqmd);
 }
 
-/* Return: false if the current task would have to wait, and must not. */
-static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool nowait)
+/*
+ * The task goes in line with the group that its last request was of, which is
+ * another than its own if it works for that one, as writeback does.
+ * Return: false if it would have to wait, and must not.
+ */
+static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
+			      bool nowait)
 {
+	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
 	struct cfq_data *cfqd;
 	bool admitted;
 
 	spin_lock_irq(&cfqmd->lock);
-	cfqd = cfq_group_get_current(cfqmd);
+	cfqd = cfq_last_group(cic, sync);
+	if (cfqd)
+		cfqd->ref++;
+	else
+		cfqd = cfq_group_get_current(cfqmd);
 	admitted = list_empty(&cfqd->line) && cfq_group_has_room(cfqd);
 	if (!admitted && !nowait) {
 		cfq_wait_for_descriptor(cfqd);
@@ -956,7 +968,7 @@ static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (cfq_descriptors_scarce(cfqmd)) {
 		limited = true;
 		/* As good as none: the first descriptor or an error. */
-		if (!cfq_admit_current(cfqmd, nowait))
+		if (!cfq_admit_current(cfqmd, sync, nowait))
 			depth = 1;
 	}
 	/* Any depth, even of all, is for one request at a time. */

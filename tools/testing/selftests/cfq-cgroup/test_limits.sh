@@ -115,7 +115,7 @@ within() {
 	limit crowd 5
 	start_deep deep 64 0
 	start_load crowd - mix 20 4000
-	start_deep deep 64 0 --filename=/dev/cfqd1 --offset=1000m
+	on cfqd1 start_deep deep 64 0 --offset=1000m
 	sleep 1
 	holds deep 20
 	holds crowd 5
