@@ -1281,6 +1281,26 @@ bool cfq_group_limits_current(const struct cfq_data *cfqd)
 }
 
 /**
+ * cfq_group_current_full - would a request of the current task be past a limit?
+ * @cfqmd: the device
+ *
+ * Context: process context, takes cfqmd->lock.
+ * Return: true if it would have to wait for a place.
+ */
+bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
+{
+	struct cfq_data *cfqd;
+	bool full;
+
+	spin_lock_irq(&cfqmd->lock);
+	cfqd = cfq_group_get_current(cfqmd);
+	full = cfqd_limited(cfqd) && cfqd_obstacle(cfqd);
+	cfq_group_put(cfqd);
+	spin_unlock_irq(&cfqmd->lock);
+	return full;
+}
+
+/**
  * cfq_group_get_place - have a request of the current task within all limits
  * @cfqmd: the device
  * @wait: until there is a place
@@ -1675,7 +1695,7 @@ static bool cfq_disk_exists(dev_t dev)
 static int cfqc_set_for_device(struct cfq_cgroup *cfqc, dev_t dev,
 			       size_t offset, unsigned int value)
 {
-	struct cfq_device_settings *new, *settings, *unused;
+	struct cfq_device_settings *new, *settings, *dropped = NULL;
 	const bool exists = cfq_disk_exists(dev);
 	int ret = 0;
 
@@ -1684,7 +1704,6 @@ static int cfqc_set_for_device(struct cfq_cgroup *cfqc, dev_t dev,
 	if (!new)
 		return -ENOMEM;
 	new->dev = dev;
-	unused = new;
 
 	cfqc_begin_change();
 	settings = cfqc_device_settings(cfqc, dev);
@@ -1692,18 +1711,19 @@ static int cfqc_set_for_device(struct cfq_cgroup *cfqc, dev_t dev,
 		ret = -ENODEV;
 	} else if (!settings && value) {
 		settings = new;
-		unused = NULL;
+		new = NULL;
 		list_add_tail(&settings->node, &cfqc->devices);
 	}
 	if (!ret && settings) {
 		*(unsigned int *)((void *)settings + offset) = value;
 		if (!settings->weight && !settings->max_held) {
 			list_del(&settings->node);
-			unused = settings;
+			dropped = settings;
 		}
 	}
 	cfqc_end_change(cfqc);
-	kfree(unused);
+	kfree(dropped);
+	kfree(new);
 	return ret;
 }
 

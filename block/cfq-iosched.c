@@ -697,7 +697,7 @@ static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
  *
  * A request that must not wait takes its place, if there is one, when it has
  * got its descriptor: it may not get any, and nobody would tell us.  Without a
- * place it is refused when it is inserted.
+ * place it should not get one, and if it does it is refused when it is inserted.
  */
 
 /* What is in elv.priv[1] of a request that must not wait for a place. */
@@ -965,9 +965,11 @@ static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		cfq_task_limited(cfq_lookup_cic(data->q), sync);
 	if (limited && !nowait)
 		cfq_wait_for_place(data->q);
+	/* As good as none: the first descriptor or an error. */
+	if (limited && nowait && cfq_group_current_full(cfqmd))
+		depth = 1;
 	if (cfq_descriptors_scarce(cfqmd)) {
 		limited = true;
-		/* As good as none: the first descriptor or an error. */
 		if (!cfq_admit_current(cfqmd, sync, nowait))
 			depth = 1;
 	}

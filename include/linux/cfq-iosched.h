@@ -614,6 +614,7 @@ static inline bool cfq_group_is(const struct cfq_data *cfqd,
 
 bool cfq_groups_limited(void);
 bool cfq_group_limits_current(const struct cfq_data *cfqd);
+bool cfq_group_current_full(struct cfq_meta_data *cfqmd);
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
 void cfq_group_hold(struct cfq_data *cfqd);
 void cfq_group_release(struct cfq_data *cfqd);
@@ -736,6 +737,11 @@ cfq_group_css(const struct cfq_data *cfqd)
 static inline u64 cfq_group_id(const struct cfq_data *cfqd)
 {
 	return 1;
+}
+
+static inline bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
+{
+	return false;
 }
 
 static inline bool cfq_groups_limited(void)

@@ -232,7 +232,9 @@ uring() {
 	limit g 6
 	start_load g - read 1 0 --ioengine=io_uring --iodepth=32 --iodepth_batch_submit=8
 	sleep 1
-	holds g 6
+	# On 6.12 one may have got a descriptor at once
+	most=$(most_held g)
+	expect "g holds up to $most requests" "$most == 6 || $most == 7"
 	goes_on
 }
 
