@@ -461,6 +461,7 @@ static void cfq_test_parallelism(struct kunit *test)
 	parallel = cfq_parallel_add(parallel, work_ns, window_ns);
 	KUNIT_EXPECT_EQ(test, parallel, 4 * CFQ_PARALLEL_ONE);
 	KUNIT_EXPECT_EQ(test, cfq_useful_depth(parallel), 4U * CFQ_DEPTH_RATIO);
+	KUNIT_EXPECT_EQ(test, cfq_spare_depth(parallel), 4U);
 	/* With two beside them requests need not have waited now. */
 	cfq_service_add(&service_ns, read_ns, 2, parallel);
 	KUNIT_EXPECT_GT(test, service_ns, read_ns / 2);
@@ -472,7 +473,6 @@ static void cfq_test_parallelism(struct kunit *test)
 	KUNIT_EXPECT_LT(test, parallel, 2 * CFQ_PARALLEL_ONE);
 	/* There is always room for one. */
 	KUNIT_EXPECT_EQ(test, cfq_useful_depth(0), 1U);
-	KUNIT_EXPECT_EQ(test, cfq_spare_depth(parallel), 4U);
 	KUNIT_EXPECT_EQ(test, cfq_spare_depth(0), 1U);
 }
 

@@ -7,7 +7,7 @@
 
 PROCESSES=${PROCESSES:-25}
 DURATION=${DURATION:-60}	# of virtual time
-BOUND=${BOUND:-0.5}		# percentage points
+BOUND=${BOUND:-0.8}		# percentage points
 # What mq-deadline does in 60 s; it shares nothing
 REQUESTS=${REQUESTS:-12300}
 
