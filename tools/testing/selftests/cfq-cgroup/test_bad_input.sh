@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Generated texts, good ones and bad ones, for every file of a group and every tunable: what is taken,
-# what is refused with which errno, and what the file reads then.
+# Generated texts, good ones and bad ones, for every file of a group and every tunable: what is
+# taken, what is refused with which errno, and what the file reads then.
 
 . ./test_common.sh
 

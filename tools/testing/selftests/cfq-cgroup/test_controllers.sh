@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Beside other controllers of block I/O, and beside writeback throttling: limits hold, counts are right,
-# and shares are what they are without.
+# Beside other controllers of block I/O, and beside writeback throttling: limits hold, counts are
+# right, and shares are what they are without.
 
 . ./test_common.sh
 
@@ -57,7 +57,7 @@ throttle() {
 	load_disk
 	make_group g
 	mkdir -p "$BLKIO"
-	retry mount -t cgroup -o blkio blkio "$BLKIO" || fail "cannot mount blkio"
+	retry mount -t cgroup -o blkio none "$BLKIO" || fail "cannot mount blkio"
 	mkdir "$BLKIO/t"
 	echo $$ >"$BLKIO/t/cgroup.procs"
 	both_limited legacy_limits
@@ -75,7 +75,7 @@ throttle() {
 enable_io() {
 	echo +io >"$CG/cgroup.subtree_control" && return
 	mkdir -p "$BLKIO"
-	mount -t cgroup -o blkio blkio "$BLKIO" && umount "$BLKIO"
+	mount -t cgroup -o blkio none "$BLKIO" && umount "$BLKIO"
 	return 1
 }
 
@@ -100,7 +100,9 @@ io_max() {
 	grep -q "^$(device_number) rbytes=40960 wbytes=20480 rios=10 wios=5 " "$CG/g/io.stat" ||
 		fail "io.stat of 10 reads and 5 writes: $(cat "$CG/g/io.stat")"
 	both_limited unified_limits
-	grep -q "^$(device_number) rbytes=$((40960 + 400 * 1048576)) wbytes=$((20480 + 200 * 1048576)) " \
+	read_bytes=$((40960 + 400 * 1048576))
+	written_bytes=$((20480 + 200 * 1048576))
+	grep -q "^$(device_number) rbytes=$read_bytes wbytes=$written_bytes " \
 		"$CG/g/io.stat" || fail "io.stat: $(cat "$CG/g/io.stat")"
 }
 

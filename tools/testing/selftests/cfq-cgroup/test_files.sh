@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The files of a group, in version 1 and 2: defaults, what they take and how it reads back. What they
-# refuse is tested by test_bad_input.sh.
+# The files of a group, in version 1 and 2: defaults, what they take and how it reads back. What
+# they refuse is tested by test_bad_input.sh.
 
 . ./test_common.sh
 

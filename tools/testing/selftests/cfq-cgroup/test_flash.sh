@@ -61,7 +61,7 @@ alone() {
 quiet_reader() {
 	local quiet
 
-	title "a reader of priority 0 has a third of its rate alone beside 64 requests of priority 7"
+	title "a reader of priority 0 has a third of its rate beside 64 requests of priority 7"
 	# shellcheck disable=SC2086 # parameters
 	load_flash $SLOW
 	make_group a 0

@@ -200,7 +200,7 @@ change_limits() {
 limits() {
 	local disk left
 
-	title "$NR_LIMITS limits set while tasks wait, move and are killed: none hangs, no wrong byte"
+	title "$NR_LIMITS limits set while tasks wait, move, are killed: none hangs, no wrong byte"
 	load_disk nr_devices=2
 	select_sched cfq cfqd1
 	make_group p

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the version 2 hierarchy: the controller is enabled and disabled, serves threads, can be delegated,
-# and does no harm to groups that are frozen or killed with I/O under way.
+# In the version 2 hierarchy: the controller is enabled and disabled, serves threads, can be
+# delegated, and does no harm to groups that are frozen or killed with I/O under way.
 
 . ./test_common.sh
 

@@ -224,5 +224,5 @@ unified() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases disk_weights flash_weights leaf_weight disk_classes flash_classes lone_reader idle_latency \
-	device_weight sched_switch unified
+run_cases disk_weights flash_weights leaf_weight disk_classes flash_classes lone_reader \
+	idle_latency device_weight sched_switch unified

@@ -30,7 +30,7 @@ make_ext4() {
 		inode_size = 256
 		[fs_types]
 		ext4 = {
-			features = has_journal,extent,huge_file,flex_bg,sparse_super,filetype,extra_isize
+			features = has_journal,extent,huge_file,flex_bg,sparse_super,filetype
 			make_hugefiles = true
 			zero_hugefiles = false
 			hugefiles_size = ${4}M
@@ -98,7 +98,8 @@ first_mb() {
 
 # watch_files FIRST: the disk counts for f0 and f1
 watch_files() {
-	watch_mb $(($1 + $(first_mb "$MNT/f0"))) "$FILE_MB" $(($1 + $(first_mb "$MNT/f1"))) "$FILE_MB"
+	watch_mb $(($1 + $(first_mb "$MNT/f0"))) "$FILE_MB" \
+		$(($1 + $(first_mb "$MNT/f1"))) "$FILE_MB"
 }
 
 # start_writer GROUP FILE direct|buffered|synced [FIO_OPTION...]
