@@ -91,10 +91,10 @@
  *    Where groups take turns, the active group is next, and the others have a
  *    fraction of their part: enough to begin their turn with.  With 62
  *    descriptors and 100 readers in each of the groups above, A, B and C hold
- *    9, 4 and 1 of them until it is their turn, and then some 40.  (A fixed part
- *    of 38, 19 and 5 is too little for C to use the disk well, and waiting for a
- *    tag, which knows no order, made tasks wait for 50 times their fair turn;
- *    bench/bench --only many100,many200.)
+ *    9, 4 and 1 of them until it is their turn, and then some 40.  (A fixed
+ *    part of 38, 19 and 5 is too little for C to use the disk well, and waiting
+ *    for a tag, which knows no order, made tasks wait for 50 times their fair
+ *    turn; bench/bench --only many100,many200.)
  *
  * 5. Limits.  On top of that a group may be limited to a number of requests
  *    on a device (cfq.nr_group_requests).  Each counts from before it has a
@@ -319,6 +319,25 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 }
 
 /**
+ * cfq_group_count_sent - the same for a request that is sent
+ * @cfqd: the group on the device
+ * @sectors: its size
+ * @wait_ns: since it was made
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (; cfqd; cfqd = cfqd->self.group) {
+		cfqd->stats[CFQ_STAT_REQUESTS]++;
+		cfqd->stats[CFQ_STAT_SECTORS] += sectors;
+		cfqd->stats[CFQ_STAT_WAIT] += wait_ns;
+	}
+}
+
+/**
  * cfq_group_charge - a group is charged device time
  * @cfqd: the group on the device, for what its tasks did
  * @ns: to be charged; negative to take back what was charged in advance
@@ -332,10 +351,11 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = &cfqd->tasks; member->group; member = member_above(member))
+	for (member = &cfqd->tasks; member->group; member = member_above(member)) {
 		cfq_entity_charge(&member->entity, ns);
+		member->group->stats[CFQ_STAT_TIME] += spent_ns;
+	}
 	cfqd->slice_used_ns += spent_ns;
-	cfq_group_count(cfqd, CFQ_STAT_TIME, spent_ns);
 }
 
 /*
@@ -1485,6 +1505,14 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
 	mutex_unlock(&cfq_grid_mutex);
 }
 
+static void cfqc_set(struct cfq_cgroup *cfqc, unsigned int *setting,
+		     unsigned int value)
+{
+	cfqc_begin_change();
+	WRITE_ONCE(*setting, value);
+	cfqc_end_change(cfqc);
+}
+
 /* The text that was written, without blanks around it, NULL if it is none. */
 static char *cfq_file_text(char *buf, size_t nbytes)
 {
@@ -1516,9 +1544,7 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 	ret = cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio);
 	if (ret)
 		return ret;
-	cfqc_begin_change();
-	WRITE_ONCE(cfqc->weight, cfq_group_prio_to_weight(prio));
-	cfqc_end_change(cfqc);
+	cfqc_set(cfqc, &cfqc->weight, cfq_group_prio_to_weight(prio));
 	return nbytes;
 }
 
@@ -1568,9 +1594,16 @@ static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
 	return nbytes;
 }
 
+/* For all devices; which one it is stands in the file's description. */
+static unsigned int *cfqc_weight(struct cfq_cgroup *cfqc,
+				 const struct cftype *cft)
+{
+	return (void *)cfqc + cft->private;
+}
+
 static u64 cfqc_weight_read(struct cgroup_subsys_state *css, struct cftype *cft)
 {
-	return READ_ONCE(css_to_cfqc(css)->weight);
+	return READ_ONCE(*cfqc_weight(css_to_cfqc(css), cft));
 }
 
 static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
@@ -1583,31 +1616,7 @@ static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 	ret = cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight);
 	if (ret)
 		return ret;
-	cfqc_begin_change();
-	WRITE_ONCE(cfqc->weight, weight);
-	cfqc_end_change(cfqc);
-	return nbytes;
-}
-
-static u64 cfqc_leaf_weight_read(struct cgroup_subsys_state *css,
-				 struct cftype *cft)
-{
-	return READ_ONCE(css_to_cfqc(css)->leaf_weight);
-}
-
-static ssize_t cfqc_leaf_weight_write(struct kernfs_open_file *of, char *buf,
-				      size_t nbytes, loff_t off)
-{
-	struct cfq_cgroup *cfqc = css_to_cfqc(of_css(of));
-	u64 weight;
-	int ret;
-
-	ret = cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight);
-	if (ret)
-		return ret;
-	cfqc_begin_change();
-	WRITE_ONCE(cfqc->leaf_weight, weight);
-	cfqc_end_change(cfqc);
+	cfqc_set(cfqc, cfqc_weight(cfqc, of_cft(of)), weight);
 	return nbytes;
 }
 
@@ -1785,9 +1794,7 @@ static ssize_t cfqc_set_weights(struct cfq_cgroup *cfqc,
 				offsetof(struct cfq_device_settings, weight),
 				weight);
 
-	cfqc_begin_change();
-	WRITE_ONCE(cfqc->weight, weight);
-	cfqc_end_change(cfqc);
+	cfqc_set(cfqc, &cfqc->weight, weight);
 	return 0;
 }
 
@@ -1851,9 +1858,7 @@ static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
 				offsetof(struct cfq_device_settings, max_held),
 				limit) ?: nbytes;
 
-	cfqc_begin_change();
-	WRITE_ONCE(cfqc->max_held, limit);
-	cfqc_end_change(cfqc);
+	cfqc_set(cfqc, &cfqc->max_held, limit);
 	return nbytes;
 }
 
@@ -1926,6 +1931,7 @@ static struct cftype cfqc_legacy_files[] = {
 	},
 	{
 		.name		= "weight",
+		.private	= offsetof(struct cfq_cgroup, weight),
 		.read_u64	= cfqc_weight_read,
 		.write		= cfqc_weight_write,
 	},
@@ -1938,8 +1944,9 @@ static struct cftype cfqc_legacy_files[] = {
 		.name		= "leaf_weight",
 		/* The weight of the root group is that of its tasks. */
 		.flags		= CFTYPE_NOT_ON_ROOT,
-		.read_u64	= cfqc_leaf_weight_read,
-		.write		= cfqc_leaf_weight_write,
+		.private	= offsetof(struct cfq_cgroup, leaf_weight),
+		.read_u64	= cfqc_weight_read,
+		.write		= cfqc_weight_write,
 	},
 	{
 		.name		= "nr_group_requests",

@@ -5,10 +5,10 @@
  * What it shares out is the time of the device.  Every task has a cfq_queue
  * (cfqq) for its synchronous requests; asynchronous writes share one cfqq per
  * priority, and so do synchronous requests that a task submits on behalf of a
- * group that is not its own.  All cfqqs of one group on one device belong to a cfq_data (cfqd),
- * and this file only ever looks at one cfqd.  Which cfqd is served, and when,
- * is the business of the group layer (block/cfq-cgroup.c); without it there is
- * one cfqd per device.
+ * group that is not its own.  All cfqqs of one group on one device belong to a
+ * cfq_data (cfqd), and this file only ever looks at one cfqd.  Which cfqd is
+ * served, and when, is the business of the group layer (block/cfq-cgroup.c);
+ * without it there is one cfqd per device.
  *
  * 1. Time.  A request is charged the device time that it took.  Nobody tells
  *    us that time when several requests are in the device at once, so it is
@@ -56,9 +56,9 @@
  * 4. Preemption.  A request of a better class ends the slice of the active
  *    queue, and so does one of another queue that is close to the head while
  *    the active queue idles (a close cooperator; e.g. two tasks that read one
- *    file in turns).  If a seeky queue is waited for, because it was the last of
- *    its group, another seeky queue will do.  A task that exits gives up its
- *    slice at once.
+ *    file in turns).  If a seeky queue is waited for, because it was the last
+ *    of its group, another seeky queue will do.  A task that exits gives up
+ *    its slice at once.
  *
  * 5. Choice within a queue.  The request that is nearest to the head, going
  *    up; a request behind the head counts back_seek_penalty times its
@@ -76,6 +76,7 @@
  * disk their time is charged to the request that completes next.
  */
 #include <linux/blk-mq.h>
+#include <linux/completion.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/part_stat.h>
@@ -312,11 +313,13 @@ static void cfqq_pos_tree_update(struct cfq_queue *cfqq)
 	struct rb_node **p = &root->rb_node, *parent = NULL;
 	sector_t pos;
 
+	if (!cfqq->sync || !cfqd_dd(cfqq->cfqd)->one_head)
+		return;
 	if (cfqq->on_pos_tree) {
 		rb_erase(&cfqq->pos_node, root);
 		cfqq->on_pos_tree = false;
 	}
-	if (!cfqq->next_rq || !cfqq->sync || !cfqd_dd(cfqq->cfqd)->one_head)
+	if (!cfqq->next_rq)
 		return;
 
 	pos = blk_rq_pos(cfqq->next_rq);
@@ -373,17 +376,17 @@ static void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 {
 	struct request_queue *q = rq->q;
 
-	if (cfqq->next_rq == rq) {
+	if (cfqq->nr_queued == 1) {
+		cfqq_set_next_rq(cfqq, NULL);
+	} else if (cfqq->next_rq == rq) {
 		struct rb_node *next = rb_next(&rq->rb_node);
 		struct rb_node *prev = rb_prev(&rq->rb_node);
 
 		if (!next)
 			next = rb_first(&cfqq->sort_list);
-		if (next == &rq->rb_node)
-			next = NULL;
 		cfqq_set_next_rq(cfqq,
 				 cfq_nearer_rq(cfqd_dd(cfqq->cfqd),
-					       next ? rb_entry_rq(next) : NULL,
+					       rb_entry_rq(next),
 					       prev ? rb_entry_rq(prev) : NULL));
 	}
 	list_del_init(&rq->queuelist);
@@ -589,9 +592,9 @@ static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 }
 
 /*
- * To which of the current task's queues does @bio go, and of which group?  What
- * a task submits on behalf of another group is queued there, on a queue that all
- * who do so share.  Context: RCU read side.
+ * To which of the current task's queues does @bio go, and of which group?
+ * What a task submits on behalf of another group is queued there, on a queue
+ * that all who do so share.  Context: RCU read side.
  */
 static enum cfq_slot cfq_bio_slot(struct bio *bio, struct cfq_cgroup **cfqc)
 {
@@ -696,8 +699,9 @@ static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
  * it is inserted, from when on the group of its queue holds it.
  *
  * A request that must not wait takes its place, if there is one, when it has
- * got its descriptor: it may not get any, and nobody would tell us.  Without a
- * place it should not get one, and if it does it is refused when it is inserted.
+ * got its descriptor: it may not get any, and nobody would tell us.  Without
+ * a place it should not get one, and if it does it is refused when it is
+ * inserted.
  */
 
 /* What is in elv.priv[1] of a request that must not wait for a place. */
@@ -705,8 +709,8 @@ static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 
 /*
  * The group that the last requests of @cic, which may be NULL, belonged to;
- * NULL if there were none.  Needs RCU: the queue may be freed meanwhile, and
- * used again, but stays a queue.
+ * NULL if there were none.  Needs cfqmd->lock or RCU: under the latter the
+ * queue may be freed meanwhile, and used again, but stays a queue.
  */
 static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic, bool sync)
 {
@@ -857,8 +861,7 @@ static void cfq_refuse_request(struct request *rq)
  */
 struct cfq_in_line {
 	struct list_head	node;	/* on cfqd->line */
-	struct task_struct	*task;
-	bool			admitted;
+	struct completion	admitted;
 };
 
 /* Let those go on for whom there is a descriptor. */
@@ -880,29 +883,25 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqmd->nr_admitted++;
 		cfqd->nr_admitted++;
 		cfq_group_line_changed(cfqd);
-		/* It is there until it has the lock. */
-		waiter->admitted = true;
-		wake_up_process(waiter->task);
+		/* Then it is gone. */
+		complete(&waiter->admitted);
 	}
 }
 
 static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	struct cfq_in_line waiter = { .task = current };
+	struct cfq_in_line waiter;
 
 	lockdep_assert_held(&cfqmd->lock);
 
+	init_completion(&waiter.admitted);
 	list_add_tail(&waiter.node, &cfqd->line);
 	cfqmd->nr_waiting++;
 	cfq_group_line_changed(cfqd);
-	do {
-		set_current_state(TASK_UNINTERRUPTIBLE);
-		spin_unlock_irq(&cfqmd->lock);
-		io_schedule();
-		spin_lock_irq(&cfqmd->lock);
-	} while (!waiter.admitted);
-	__set_current_state(TASK_RUNNING);
+	spin_unlock_irq(&cfqmd->lock);
+	wait_for_completion_io(&waiter.admitted);
+	spin_lock_irq(&cfqmd->lock);
 	cfqmd->nr_admitted--;
 	cfqd->nr_admitted--;
 	/* Should it not come to a request, nobody else would. */
@@ -1025,7 +1024,7 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	}
 
 	/* Readahead sends a stream's pieces in any order: not a seek. */
-	if (cfqq_rq_has_neighbour(rq)) {
+	if (cfqq->nr_queued > 1 && cfqq_rq_has_neighbour(rq)) {
 		cfqq_add_seek(cfqq, false);
 		cfqq->last_request_end = max(cfqq->last_request_end,
 					     rq_end_sector(rq));
@@ -1157,7 +1156,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 				struct list_head *list, blk_insert_t flags)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
-	u64 now_ns = ktime_get_ns();
+	u64 now_ns = blk_time_get_ns();
 	struct request *rq, *next;
 	LIST_HEAD(refused);
 	LIST_HEAD(free);
@@ -1518,9 +1517,8 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	rq_set_estimate_ns(rq, cfqq->cost_ns);
 	cfqq_charge(cfqq, rq_estimate_ns(rq), 0);
 
-	cfq_group_count(cfqd, CFQ_STAT_REQUESTS, 1);
-	cfq_group_count(cfqd, CFQ_STAT_SECTORS, blk_rq_sectors(rq));
-	cfq_group_count(cfqd, CFQ_STAT_WAIT, now_ns - rq->start_time_ns);
+	cfq_group_count_sent(cfqd, blk_rq_sectors(rq),
+			     now_ns - min(now_ns, rq->start_time_ns));
 }
 
 /* The next request of @cfqd, or NULL if it has none to give now. */
@@ -1568,7 +1566,8 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (!cfqmd->nr_queued)
 		goto unlock;
 
-	now_ns = ktime_get_ns();
+	/* A disk is charged by it, elsewhere that of the plug will do. */
+	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
 	cfqd = cfq_group_select(cfqmd, now_ns);
 	while (cfqd) {
 		rq = cfq_data_dispatch(cfqd, now_ns);

@@ -398,7 +398,8 @@ static inline void cfq_st_del(struct cfq_entity *entity)
 	struct cfq_service_tree *st = entity->st;
 
 	/* With the last one gone, its virtual time is where the tree stands. */
-	cfq_st_update_min(st);
+	if (st->nr == 1)
+		cfq_st_update_min(st);
 	rb_erase_cached(&entity->rb_node, &st->rb);
 	entity->st = NULL;
 	st->nr--;
@@ -432,6 +433,10 @@ static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 	entity->vdisktime += delta;
 	if (!st)
 		return;
+	if (st->nr == 1) {
+		cfq_st_update_min(st);
+		return;
+	}
 
 	neighbour = delta >= 0 ? rb_next(&entity->rb_node) :
 				 rb_prev(&entity->rb_node);
@@ -599,6 +604,7 @@ void cfq_group_became_ready(struct cfq_data *cfqd);
 void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
+void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
@@ -708,6 +714,11 @@ static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns,
 
 static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
 				   u64 n)
+{
+}
+
+static inline void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors,
+					u64 wait_ns)
 {
 }
 
