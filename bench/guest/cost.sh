@@ -8,15 +8,8 @@ EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
 . ./test_common.sh
 
-way=$1
-ms=$2
-groups=$3
-shift 3
-DISK_PARAMS=$*
-load_device null
+crowd_device "$@"
 # Enough for as many groups as the block layer allows
-[ "$groups" -le 2 ] || set_nr_requests 2048
-mkdir -p "$CG"
-/guest/crowd "$way" "$DEV" "$ms" "$groups" "${CONTROLLER:+$CG}" >>"$OUT/facts" ||
-	fail "the readers failed"
+[ "$3" -le 2 ] || set_nr_requests 2048
+crowd "$@" >>"$OUT/facts"
 finish

@@ -16,23 +16,7 @@ MNT=$TMP/mnt
 make_files() {
 	local nr
 
-	cat >"$TMP/mke2fs.conf" <<-END
-		[defaults]
-		blocksize = 4096
-		inode_size = 256
-		[fs_types]
-		ext4 = {
-			features = has_journal,extent,huge_file,flex_bg,sparse_super,filetype,extra_isize
-			make_hugefiles = true
-			zero_hugefiles = false
-			hugefiles_size = ${FILE_MB}M
-			num_hugefiles = $((2 * FILES))
-			hugefiles_name = f
-			hugefiles_digits = 1
-		}
-	END
-	# By path, for busybox has one of its own
-	MKE2FS_CONFIG=$TMP/mke2fs.conf /usr/bin/mke2fs -q -t ext4 -N 1024 -E packed_meta_blocks=1 "$DEV" 33G || exit
+	make_ext4 "$DEV" 33G $((2 * FILES)) $FILE_MB
 	mkdir "$MNT"
 	mount -t ext4 -o noatime,noinit_itable "$DEV" "$MNT" || exit
 	mkdir "$MNT/1" "$MNT/2"

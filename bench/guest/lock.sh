@@ -9,10 +9,6 @@ EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
 . ./test_common.sh
 
-way=$1
-ms=$2
-groups=$3
-shift 3
 case $SCHED in
 kyber) module=kyber_iosched ;;
 mq-deadline) module=mq_deadline ;;
@@ -20,9 +16,7 @@ cfq | bfq) module=$SCHED ;;
 *) cannot "no lock of its own" ;;
 esac
 account=/sys/module/$module/parameters/lock
-DISK_PARAMS=$*
-load_device null
-mkdir -p "$CG"
+crowd_device "$@"
 requests() {
 	awk '{ print $1 }' "/sys/block/$DISK/stat"
 }
@@ -30,7 +24,7 @@ before=$(requests)
 for counter in taken held_ns longest_ns; do
 	echo 0 >"${account}_$counter" || fail "this kernel does not count"
 done
-/guest/crowd "$way" "$DEV" "$ms" "$groups" "${CONTROLLER:+$CG}" >/dev/null || fail "the readers failed"
+crowd "$@" >/dev/null
 for counter in taken held_ns longest_ns; do
 	fact $counter "$(cat "${account}_$counter")"
 done

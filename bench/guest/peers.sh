@@ -80,6 +80,19 @@ load_device() {
 	prepare_device
 }
 
+# crowd_device WAY MS GROUPS [PARAMETER...]: null_blk with these parameters, for crowd WAY MS GROUPS
+crowd_device() {
+	shift 3
+	DISK_PARAMS=$*
+	load_device null
+	mkdir -p "$CG"
+}
+
+# crowd direct|buffered MS GROUPS...: groups with one synchronous random reader each
+crowd() {
+	/guest/crowd "$1" "$DEV" "$2" "$3" "${CONTROLLER:+$CG}" || fail "the readers failed"
+}
+
 # record SECONDS: what the device counts for the groups in that time, and no more of the loads
 record() {
 	measure "$1"

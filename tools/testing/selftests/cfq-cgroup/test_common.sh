@@ -163,6 +163,30 @@ load_flash() {
 	load_model "$@"
 }
 
+# make_ext4 DEVICE SIZE NR FILE_MB: with files f0, f1 ... that the file system takes for written.
+# They begin behind its metadata, and stay in place on a loop device, too: nothing is discarded.
+make_ext4() {
+	cat >"$TMP/mke2fs.conf" <<-END
+		[defaults]
+		blocksize = 4096
+		inode_size = 256
+		[fs_types]
+		ext4 = {
+			features = has_journal,extent,huge_file,flex_bg,sparse_super,filetype
+			make_hugefiles = true
+			zero_hugefiles = false
+			hugefiles_size = ${4}M
+			num_hugefiles = $3
+			hugefiles_name = f
+			hugefiles_digits = 1
+		}
+	END
+	# By path, for busybox has one of its own
+	MKE2FS_CONFIG=$TMP/mke2fs.conf /usr/bin/mke2fs -q -t ext4 -N 1024 \
+		-E packed_meta_blocks=1,nodiscard "$1" "$2" ||
+		fail "cannot make a file system on $1"
+}
+
 # add_partition: of 16 sectors, from sector 8 on
 add_partition() {
 	{
