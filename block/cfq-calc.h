@@ -262,8 +262,9 @@ static inline unsigned int cfq_weight_to_group_prio(unsigned int weight)
 
 /*
  * May a group that holds @held descriptors have one more, if @all_held out of
- * @total are in use and its part is @part?  An eighth is left to those below
- * their part; above it, what others do not use is there if it is to be @lent.
+ * @total are in use and its part is @part?  An eighth, and at least one, is left
+ * to those below their part; above it, what others do not use is there if it is
+ * to be @lent.
  */
 static inline bool cfq_descriptor_left(unsigned int total,
 				       unsigned int all_held,
@@ -272,7 +273,7 @@ static inline bool cfq_descriptor_left(unsigned int total,
 {
 	if (held < max(part, 1U))
 		return all_held < total;
-	return lent && all_held < total - total / 8;
+	return lent && all_held + max(total / 8, 1U) < total;
 }
 
 /*

@@ -406,7 +406,7 @@ static u64 cfq_newcomer_credit_ns(struct cfq_service_tree *st,
 }
 
 /**
- * cfq_group_became_busy - the tasks of a group have a request queued
+ * cfq_group_became_busy - the tasks of a group have a request queued, or would
  * @cfqd: the group on the device; may have been busy before
  * @now_ns: time
  *
@@ -508,10 +508,28 @@ void cfq_group_ran_dry(struct cfq_data *cfqd)
 		cfqd = cfqd->self.group;
 }
 
+/*
+ * Is a request of @cfqd about to be queued, as it has been given a descriptor?
+ * The task may not be let to run for long, so that is not waited for for ever.
+ */
+static bool cfq_group_expects_request(const struct cfq_data *cfqd, u64 now_ns)
+{
+	struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
+	u64 until_ns = cfqd->admitted_ns + dd->tun.group_idle_ns;
+
+	if (!cfqd->nr_admitted || until_ns <= now_ns || cfq_must_empty(dd))
+		return false;
+	if (!dd->nr_in_driver)
+		hrtimer_start(&dd->idle_timer, ns_to_ktime(until_ns),
+			      HRTIMER_MODE_ABS);
+	return true;
+}
+
 /* Is there anything to do for @cfqd, now or as soon as its task goes on? */
 static bool cfq_group_needs_device(const struct cfq_data *cfqd, u64 now_ns)
 {
-	return cfq_data_busy(cfqd) || cfq_data_holds(cfqd, now_ns);
+	return cfq_data_busy(cfqd) || cfq_data_holds(cfqd, now_ns) ||
+	       cfq_group_expects_request(cfqd, now_ns);
 }
 
 static void cfq_group_start_slice(struct cfq_data *cfqd)
@@ -631,10 +649,14 @@ static u64 member_outclassed_until_ns(const struct cfq_member *member)
 /* Must @member wait for a better class? */
 static bool cfq_member_outclassed(const struct cfq_member *member, u64 now_ns)
 {
+	const struct cfq_meta_data *cfqmd = member->group->cfqmd;
 	struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	u64 until_ns = member_outclassed_until_ns(member);
 
 	if (until_ns <= now_ns)
+		return false;
+	/* The better class may wait for a descriptor, and all of them here. */
+	if (!dd->nr_in_driver && cfq_nr_held(cfqmd) >= dd->queue->nr_requests)
 		return false;
 	if (!dd->one_head && member->class != CFQ_CLASS_IDLE)
 		return dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel);
@@ -1100,8 +1122,9 @@ void cfq_group_line_changed(struct cfq_data *cfqd)
  * cfq_group_to_admit - whose task that waits is to have the next descriptor?
  * @cfqmd: the device, with tasks waiting
  *
- * Where groups take turns it is the group whose turn it is, as the others can
- * do nothing with it; else the one that holds least of its part.
+ * Where groups take turns it is the group whose turn it is, unless that ends
+ * now, as the others can do nothing with it; else the one that holds least of
+ * its part.
  *
  * Context: cfqmd->lock held.
  * Return: the group, NULL if there is no descriptor for any.
@@ -1112,7 +1135,8 @@ struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (cfqd && !list_empty(&cfqd->line) && cfq_group_has_room(cfqd))
+	if (cfqd && !list_empty(&cfqd->line) && !cfq_group_slice_over(cfqd) &&
+	    cfq_group_has_room(cfqd))
 		return cfqd;
 	cfqd = rb_entry_safe(rb_first_cached(&cfqmd->waiting), struct cfq_data,
 			     waiting_node);

@@ -140,6 +140,9 @@ struct cfq_io_cq {
 	/* Places for requests that have no descriptor yet, all in one group. */
 	struct cfq_data		*place;	/* owns a reference for each */
 	unsigned int		nr_places;
+
+	/* Whose line the task was in, until it has a request queued. */
+	struct cfq_data		*admitted;	/* owns a reference */
 };
 
 /* Defaults of the tunables; ms unless said otherwise. */
@@ -422,7 +425,9 @@ static void cfqq_add_busy(struct cfq_queue *cfqq, u64 now_ns)
 	/* Between one request and the next a task has not been away. */
 	if (cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
 		credit_ns = cfq_max_lead_ns(dd);
-	cfqq_update_weight(cfqq);
+	/* Of a sync queue it does not depend on the tunables. */
+	if (!cfqq->sync)
+		cfqq_update_weight(cfqq);
 	cfq_st_add(&cfqd->trees[cfqq->class], &cfqq->entity, credit_ns);
 	cfqd->nr_sync_busy += cfqq->sync;
 	cfq_group_became_busy(cfqd, now_ns);
@@ -438,7 +443,7 @@ static void cfqq_del_if_idle(struct cfq_queue *cfqq, u64 now_ns)
 		return;
 	cfq_st_del(&cfqq->entity);
 	cfqd->nr_sync_busy -= cfqq->sync;
-	if (!cfq_data_busy(cfqd) && !cfqd->active_cfqq)
+	if (!cfq_data_wants(cfqd) && !cfqd->active_cfqq)
 		cfq_group_went_idle(cfqd, now_ns);
 }
 
@@ -784,19 +789,6 @@ static void cfq_place_request(struct request *rq, struct cfq_io_cq *cic)
 	spin_unlock_irq(&cfqmd->lock);
 }
 
-static void cfq_put_place(struct cfq_data *place)
-{
-	struct cfq_meta_data *cfqmd;
-	unsigned long flags;
-
-	if (IS_ERR_OR_NULL(place))
-		return;
-	cfqmd = place->cfqmd;
-	spin_lock_irqsave(&cfqmd->lock, flags);
-	cfq_group_release(place);
-	cfq_group_put(place);
-	spin_unlock_irqrestore(&cfqmd->lock, flags);
-}
 
 /* The group of its queue holds @rq from now on, instead of its place. */
 static void cfq_hold_request(struct request *rq)
@@ -882,12 +874,41 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqmd->nr_waiting--;
 		cfqmd->nr_admitted++;
 		cfqd->nr_admitted++;
+		cfqd->admitted_ns = ktime_get_ns();
 		cfq_group_line_changed(cfqd);
 		/* Then it is gone. */
 		complete(&waiter->admitted);
 	}
 }
 
+/* An admitted task of @cfqd has a request queued, or will have none. */
+static void cfq_end_admission(struct cfq_data *cfqd)
+{
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	cfqmd->nr_admitted--;
+	cfqd->nr_admitted--;
+	if (!cfq_data_wants(cfqd) && !cfqd->active_cfqq)
+		cfq_group_went_idle(cfqd, ktime_get_ns());
+	/* Should it not come to a request, nobody else would. */
+	if (cfq_nr_held(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
+		cfq_admit_waiters(cfqmd);
+}
+
+static void cic_end_admission(struct cfq_io_cq *cic)
+{
+	struct cfq_data *cfqd = cic->admitted;
+
+	if (likely(!cfqd))
+		return;
+	WRITE_ONCE(cic->admitted, NULL);
+	cfq_end_admission(cfqd);
+	cfq_group_put(cfqd);
+}
+
+/* Until it has its request, a task that waits makes its group a busy one. */
 static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -898,15 +919,11 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
 	init_completion(&waiter.admitted);
 	list_add_tail(&waiter.node, &cfqd->line);
 	cfqmd->nr_waiting++;
+	cfq_group_became_busy(cfqd, ktime_get_ns());
 	cfq_group_line_changed(cfqd);
 	spin_unlock_irq(&cfqmd->lock);
 	wait_for_completion_io(&waiter.admitted);
 	spin_lock_irq(&cfqmd->lock);
-	cfqmd->nr_admitted--;
-	cfqd->nr_admitted--;
-	/* Should it not come to a request, nobody else would. */
-	if (cfq_nr_held(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
-		cfq_admit_waiters(cfqmd);
 }
 
 /*
@@ -931,6 +948,13 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	if (!admitted && !nowait) {
 		cfq_wait_for_descriptor(cfqd);
 		admitted = true;
+		/* Another task may share the cic. */
+		if (cic && !cic->admitted) {
+			WRITE_ONCE(cic->admitted, cfqd);
+			cfqd->ref++;
+		} else {
+			cfq_end_admission(cfqd);
+		}
 	}
 	cfq_group_put(cfqd);
 	spin_unlock_irq(&cfqmd->lock);
@@ -1143,6 +1167,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	cfq_hold_request(rq);
 	trace_block_rq_insert(rq);
 	cfqq_insert(cfqq, rq, now_ns);
+	if (rq->elv.icq)
+		cic_end_admission(icq_to_cic(rq->elv.icq));
 	if (cfqmd->held && !cfq_group_must_wait(cfqq->cfqd, now_ns))
 		WRITE_ONCE(cfqmd->held, false);
 	if (rq_mergeable(rq)) {
@@ -1767,12 +1793,34 @@ static void cfq_prepare_request(struct request *rq)
 		cfq_place_request(rq, cic);
 }
 
+/* @rq is on no queue: what it may have kept for it is left to others. */
+static void cfq_give_up_request(struct request *rq)
+{
+	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+	struct cfq_data *place = rq->elv.priv[1];
+	struct cfq_io_cq *cic;
+	unsigned long flags;
+
+	cic = rq->elv.icq ? icq_to_cic(rq->elv.icq) : NULL;
+	if (IS_ERR_OR_NULL(place) && likely(!cic || !READ_ONCE(cic->admitted)))
+		return;
+
+	spin_lock_irqsave(&cfqmd->lock, flags);
+	if (!IS_ERR_OR_NULL(place)) {
+		cfq_group_release(place);
+		cfq_group_put(place);
+	}
+	if (cic)
+		cic_end_admission(cic);
+	spin_unlock_irqrestore(&cfqmd->lock, flags);
+}
+
 static void cfq_finish_request(struct request *rq)
 {
 	if (rq_cfqq(rq))
 		cfq_release_request(rq, ktime_get_ns(), false);
 	else
-		cfq_put_place(rq->elv.priv[1]);
+		cfq_give_up_request(rq);
 	rq->elv.priv[1] = NULL;
 	if (rq->elv.icq) {
 		put_io_context(rq->elv.icq->ioc);
@@ -1880,6 +1928,7 @@ static void cfq_exit_icq(struct io_cq *icq)
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	for (slot = 0; slot < CFQ_NR_SLOTS; slot++)
 		cic_put_cfqq(cic, slot);
+	cic_end_admission(cic);
 	WARN_ON_ONCE(cic->nr_places);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }

@@ -254,7 +254,8 @@ struct cfq_data {
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
 	u32			seek_history;	/* of all its tasks together */
 	struct list_head	line;		/* tasks that wait for a descriptor */
-	unsigned int		nr_admitted;	/* from it, not yet running */
+	unsigned int		nr_admitted;	/* from it, no request queued yet */
+	u64			admitted_ns;	/* when the last one was */
 
 #ifdef CONFIG_CFQ_CGROUP
 	/* The group layer. */
@@ -290,7 +291,7 @@ struct cfq_data {
  * @held: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
  * @nr_waiting: tasks that wait for a descriptor; read locklessly
- * @nr_admitted: those that did and may go on, but do not run yet
+ * @nr_admitted: those that did and may go on, but have no request queued yet
  * @merge_cic: the submitter's, during a bio merge attempt
  * @oom_cfqq: used when no cfq_queue can be allocated
  * @root: the group of the root cgroup, or the only one
@@ -580,6 +581,13 @@ static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
 static inline bool cfq_data_busy(const struct cfq_data *cfqd)
 {
 	return cfqd->nr_queued || cfqd->nr_in_driver;
+}
+
+/* The same, or would be if there were descriptors for them. */
+static inline bool cfq_data_wants(const struct cfq_data *cfqd)
+{
+	return cfq_data_busy(cfqd) || cfqd->nr_admitted ||
+	       !list_empty(&cfqd->line);
 }
 
 /*

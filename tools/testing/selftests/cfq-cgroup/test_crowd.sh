@@ -58,6 +58,44 @@ uneven() {
 		"$(share_error 4 4) <= 1"
 }
 
+newcomer() {
+	title "a reader comes to a crowd of 100, with all descriptors in use: half of the disk is for it"
+	load_disk
+	make_group crowd 4
+	make_group one 4
+	start_load crowd - read 100 0
+	sleep 3
+	start_load one - read 1 25000
+	sleep 1
+	watch_mb 0 25000 25000 250
+	measure 10
+	expect "shares of device time $(shares) %, error $(share_error 4 4) pp" \
+		"$(share_error 4 4) <= 2"
+}
+
+no_ncq() {
+	title "a disk that takes one request at a time, two descriptors, 0/4/7: within 2 pp"
+	load_disk ncq_depth=1
+	run_groups 30 10 0 read 4 read 7 read
+	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 2"
+}
+
+classes_without_descriptors() {
+	title "a real-time reader comes to a crowd that has all descriptors: 80 % of the disk is for it"
+	load_disk ncq_depth=1
+	make_group crowd
+	make_group one
+	echo rt >"$CG/one/cfq.ioprio_class" || fail "cannot set the class"
+	start_load crowd - read 10 0
+	sleep 2
+	start_load one - read 1 2500
+	sleep 1
+	watch_mb 0 2500 2500 250
+	measure 5
+	expect "share of the real-time reader $(share 2) %" "$(share 2) >= 80"
+}
+
 few_descriptors() {
 	title "flash, 16 descriptors for 0/4/7 with 64 requests each: within 2.5 pp"
 	load_flash read_us=200 queue_depth=8
@@ -95,4 +133,4 @@ quiet_reader() {
 		"$longest < 200"
 }
 
-run_cases many_tasks uneven few_descriptors quiet_reader
+run_cases many_tasks uneven newcomer no_ncq classes_without_descriptors few_descriptors quiet_reader
