@@ -85,8 +85,10 @@
  *    to wait for it are let in group by group, and in order inside each.  Each
  *    group has its part of the descriptors by share; the group that holds the
  *    smallest part of its part is next.  What others do not use is lent, but
- *    for an eighth that is kept for those below their part, so that a group
- *    that wakes up gets its first at once.
+ *    for an eighth, and at least one, that is kept for those below their part,
+ *    so that a group that wakes up gets its first at once.  A group whose tasks
+ *    wait is a busy one, even if it holds none: its weight counts, and its
+ *    virtual time is where it was.
  *
  *    Where groups take turns, the active group is next, and the others have a
  *    fraction of their part: enough to begin their turn with.  With 62
