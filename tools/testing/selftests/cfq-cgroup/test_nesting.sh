@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-8}
-DURATION=${DURATION:-60}	# of virtual time
+DURATION=${DURATION:-30}	# of virtual time; on flash a sixth of it
 BOUND=${BOUND:-1}		# percentage points
 TREES=/sys/kernel/debug/block/$DISK/sched/trees
 
@@ -28,7 +28,11 @@ read_in() {
 share_out() {
 	local error
 
-	measure "$DURATION"
+	if [ "$MODULE" = cfq_flash ]; then
+		measure $((DURATION / 6))
+	else
+		measure "$DURATION"
+	fi
 	error=$(distance "$@")
 	expect "shares $(shares) %, $(ios) requests, promised $*, error $error pp" \
 		"$error <= $BOUND"

@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-8}
-DURATION=${DURATION:-20}	# of virtual time; on flash a sixth of it
+DURATION=${DURATION:-12}	# of virtual time; on flash a sixth of it
 BOUND=${BOUND:-1}		# percentage points
 
 # set_file GROUP FILE TEXT
