@@ -217,7 +217,7 @@ raised() {
 
 nowait() {
 	title "who must not wait gets EAGAIN, at once, and leaves nothing behind"
-	load_disk
+	load_disk timeout_ms=2000
 	make_group g
 	limit g 4
 	first=$(run_as g - ./read_nowait "$DEV")
@@ -239,7 +239,12 @@ nowait() {
 	sleep 1
 	requests=$(awk '{ print $1 }' "/sys/block/$DISK/stat")
 	limit g 1
+	# It stays in the disk for a while
+	echo "1 requeue" >"$MODEL/hang"
 	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null &
+	sleep 0.5
+	beside=$(run_as g - ./read_nowait "$DEV")
+	[ "$beside" = EAGAIN ] || fail "a read past the limit gives $beside"
 	wait $!
 	second=$(run_as g - ./read_nowait "$DEV")
 	[ "$second" = 0 ] || fail "a read within the limit gives $second"

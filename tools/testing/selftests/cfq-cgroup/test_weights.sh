@@ -163,6 +163,13 @@ idle_latency() {
 	set_file g1 ioprio_class idle
 	start_load g1 - read "$PROCESSES" 0
 	sleep 2
+	for nr in 1 2 3 4 5 6 7 8 9 10; do
+		(run_as g2 - "$DD" if="$DEV" of=/dev/null bs=4k count=1 skip="${nr}00000" iflag=direct) \
+			2>/dev/null
+		sleep 0.1
+	done
+	waited=$(sed 's/.* wait=\([0-9]*\) .*/\1/' "$CG/g2/cfq.stat")
+	expect "10 reads waited for $waited us" "$waited < 100000"
 	start_load g2 - read 1 2000
 	watch_mb 0 2000 2000 2000
 	share_out 0 100
