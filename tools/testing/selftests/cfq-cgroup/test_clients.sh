@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-4}	# readers a group; a guest has 8 reads under way
-DURATION=${DURATION:-20}	# of virtual time
+DURATION=${DURATION:-36}	# of virtual time
 BOUND=${BOUND:-1}		# percentage points
 WEIGHT=${WEIGHT:-800}		# of the first group; the second has 100
 SPREAD=$((250 * PROCESSES))	# MB of the disk for a group

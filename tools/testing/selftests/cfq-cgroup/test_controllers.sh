@@ -5,7 +5,7 @@
 
 . ./test_common.sh
 
-DURATION=${DURATION:-10}	# of virtual time
+DURATION=${DURATION:-15}	# of virtual time
 BOUND=${BOUND:-1.5}		# percentage points
 RATE=$((50 * 1024 * 1024))	# bytes a second; the published limit
 BLKIO=/dev/blkio

@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-8}
-DURATION=${DURATION:-12}	# of virtual time; on flash a sixth of it
+DURATION=${DURATION:-20}	# of virtual time; a sixth of it on flash, half where one has all
 BOUND=${BOUND:-1}		# percentage points
 
 # set_file GROUP FILE TEXT
@@ -33,14 +33,14 @@ two_groups() {
 
 # share_out PERCENT...: so, within the bound
 share_out() {
-	local error
+	local seconds=$DURATION error
 
 	sleep 2
-	if [ "$MODULE" = cfq_flash ]; then
-		measure $((DURATION / 6))
-	else
-		measure "$DURATION"
-	fi
+	case " $* " in
+	*" 100 "*) seconds=$((DURATION / 2)) ;;
+	esac
+	[ "$MODULE" = cfq_disk ] || seconds=$((DURATION / 6))
+	measure "$seconds"
 	error=$(distance "$@")
 	expect "shares $(shares) %, $(ios) requests, promised $*, error $error pp" \
 		"$error <= $BOUND"
@@ -227,7 +227,10 @@ unified() {
 	stop_loads
 	remove_groups
 	two_groups
-	classes
+	set_file g1 ioprio_class realtime
+	share_out 100 0
+	set_file g1 ioprio_class idle
+	share_out 0 100
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
