@@ -200,7 +200,8 @@ apart() {
 	exec 9<&-
 	expect "the disk had $(ios 1) requests" "$(ios 1) == 3"
 	for group in g1 g2; do
-		expect "$group had $(stat "$group" requests)" "$(stat "$group" requests) == ${group#g}"
+		expect "$group had $(stat "$group" requests)" \
+			"$(stat "$group" requests) == ${group#g}"
 		expect "and $(stat "$group" merges) merges" "$(stat "$group" merges) == 0"
 	done
 	expect "of one group, $(ios 2), after $(stat one merges) merges" "$(ios 2) == $2"

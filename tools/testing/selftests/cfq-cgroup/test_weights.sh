@@ -164,8 +164,8 @@ idle_latency() {
 	start_load g1 - read "$PROCESSES" 0
 	sleep 2
 	for nr in 1 2 3 4 5 6 7 8 9 10; do
-		(run_as g2 - "$DD" if="$DEV" of=/dev/null bs=4k count=1 skip="${nr}00000" iflag=direct) \
-			2>/dev/null
+		(run_as g2 - "$DD" if="$DEV" of=/dev/null bs=4k count=1 skip="${nr}00000" \
+			iflag=direct) 2>/dev/null
 		sleep 0.1
 	done
 	waited=$(sed 's/.* wait=\([0-9]*\) .*/\1/' "$CG/g2/cfq.stat")
