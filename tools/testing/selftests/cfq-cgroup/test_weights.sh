@@ -39,7 +39,7 @@ share_out() {
 	case " $* " in
 	*" 100 "*) seconds=$((DURATION / 2)) ;;
 	esac
-	[ "$MODULE" = cfq_disk ] || seconds=$((DURATION / 6))
+	[ "$MODULE" = cfq_disk ] || seconds=$((seconds / 6))
 	measure "$seconds"
 	error=$(distance "$@")
 	expect "shares $(shares) %, $(ios) requests, promised $*, error $error pp" \
@@ -104,7 +104,7 @@ classes() {
 	# Nobody else is there any more
 	end_first_load
 	sleep 2
-	measure 10
+	measure 4
 	expect "the idle class alone: $(shares) %, $(ios 2) requests" \
 		"$(share 2) > 99 && $(ios 2) > 500"
 }
