@@ -185,6 +185,14 @@ prio_class() {
 	echo idle >"$CG/g1/io.prio.class" || fail "no io.prio.class"
 	echo promote-to-rt >"$CG/g2/io.prio.class"
 	share_out 75 25
+	# What is queued changes all the time
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		cat "/sys/kernel/debug/block/$DISK/sched/trees"
+		sleep 0.07
+	done >"$TMP/trees"
+	for class in idle rt; do
+		grep -q "queue.*class $class" "$TMP/trees" || fail "no queue is of class $class"
+	done
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"

@@ -58,8 +58,8 @@ iops() {
 
 	title "$1 random readers of 4 KB: $2 to $3 requests a second"
 	load_disk
-	run_groups 30 "$1" 4 read
-	rate=$(ios | awk '{ print $1 / 30 }')
+	run_groups 10 "$1" 4 read
+	rate=$(ios | awk '{ print $1 / 10 }')
 	expect "$rate requests a second" "$rate >= $2 && $rate <= $3"
 }
 

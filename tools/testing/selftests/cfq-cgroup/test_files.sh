@@ -11,10 +11,15 @@ in_group() {
 	FILE=$CG/g/$1
 }
 
+# default_is TEXT: nothing was set yet
+default_is() {
+	expect "a new group has ${FILE##*/} '$(cat "$FILE")'" "\"$(cat "$FILE")\" == \"$1\""
+}
+
 weight_file() {
 	title "cfq.weight is 1 to 10000, and another view of cfq.ioprio"
 	in_group cfq.weight
-	gives '100' 100
+	default_is 100
 	for value in 1 10000 99 300; do
 		takes '%d' "$value"
 		takes ' %d\t\n' "$value"
@@ -31,7 +36,7 @@ weight_file() {
 leaf_weight_file() {
 	title "cfq.leaf_weight is 1 to 10000; the root group has none"
 	in_group cfq.leaf_weight
-	gives '100' 100
+	default_is 100
 	takes '%d' 1
 	takes '%d\n' 10000
 	[ ! -e "$CG/cfq.leaf_weight" ] || fail "the root group has a leaf_weight"
@@ -40,7 +45,7 @@ leaf_weight_file() {
 class_file() {
 	title "cfq.ioprio_class is 1 to 3, or a name"
 	in_group cfq.ioprio_class
-	expect "a new group has class $(cat "$FILE")" "$(cat "$FILE") == 2"
+	default_is 2
 	for value in 1 2 3; do
 		takes '%d' "$value"
 		takes '\t%d \n' "$value"
@@ -72,6 +77,7 @@ weight_device_file() {
 	title "cfq.weight_device takes weights of disks, one a write"
 	load_disk nr_devices=2
 	in_group cfq.weight_device
+	default_is ''
 	gives "$(cat /sys/block/cfqd0/dev) 0" ""
 	device_lines ""
 	gives "$(cat /sys/block/cfqd1/dev) 0" ""
@@ -95,6 +101,7 @@ unified() {
 	mount_unified
 	load_disk nr_devices=2
 	in_group cfq.weight
+	default_is 'default 100'
 	gives "100" "default 100"
 	gives "default 250" "default 250"
 	gives " default \t 70\n" "default 70"
@@ -103,6 +110,7 @@ unified() {
 	in_group cfq.ioprio
 	takes '%d' 0
 	in_group cfq.ioprio_class
+	default_is 2
 	gives 'rt' 1
 	for file in weight_device leaf_weight; do
 		[ ! -e "$CG/g/cfq.$file" ] || fail "there is a cfq.$file"

@@ -47,12 +47,12 @@ everywhere() {
 	start_load h - read 5 2000
 	watch_mb 0 1250 2000 1250
 	sleep 2
-	measure 20
+	measure 10
 	expect "equal priorities, share of the first: $(share 1) %" \
 		"$(share 1) > 45 && $(share 1) < 55"
 	echo 7 >"$FILE"
 	sleep 2
-	measure 20
+	measure 10
 	expect "7 against 0, share of the first: $(share 1) %" "$(share 1) > 8 && $(share 1) < 15"
 }
 

@@ -189,9 +189,35 @@ lowered() {
 	holds g 40
 }
 
+raised() {
+	title "a limit is raised while the tasks of a limited group below wait for it: they go on"
+	load_disk timeout_ms=10000
+	make_group p
+	make_group p/a
+	watch_mb 0 2000
+	start_load p/a - read 8 0
+	sleep 1
+	limit p/a 3
+	limit p 1
+	sleep 1
+	# The next read stays in the disk, so that nothing else makes room for the others
+	echo "1 requeue" >"$MODEL/hang"
+	sleep 1
+	holds p 1
+	measure 1
+	expect "$(ios) requests while the disk hangs" "$(ios) == 0"
+	limit p 10
+	goes_on
+	holds p/a 3
+	holds p 3
+	limit p/a 20
+	sleep 1
+	holds p 8
+}
+
 nowait() {
 	title "who must not wait gets EAGAIN, at once, and leaves nothing behind"
-	load_disk
+	load_disk timeout_ms=2000
 	make_group g
 	limit g 4
 	first=$(run_as g - ./read_nowait "$DEV")
@@ -213,7 +239,12 @@ nowait() {
 	sleep 1
 	requests=$(awk '{ print $1 }' "/sys/block/$DISK/stat")
 	limit g 1
+	# It stays in the disk for a while
+	echo "1 requeue" >"$MODEL/hang"
 	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null &
+	sleep 0.5
+	beside=$(run_as g - ./read_nowait "$DEV")
+	[ "$beside" = EAGAIN ] || fail "a read past the limit gives $beside"
 	wait $!
 	second=$(run_as g - ./read_nowait "$DEV")
 	[ "$second" = 0 ] || fail "a read within the limit gives $second"
@@ -336,5 +367,5 @@ burst_real_time() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases legacy_form within below lowered nowait uring waiters burst_500_500 burst_100_100 \
+run_cases legacy_form within below lowered raised nowait uring waiters burst_500_500 burst_100_100 \
 	burst_100_500 burst_real_time unified_form

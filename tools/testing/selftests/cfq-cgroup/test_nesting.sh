@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-8}
-DURATION=${DURATION:-60}	# of virtual time
+DURATION=${DURATION:-60}	# of virtual time; a sixth of it on flash, and where one has all
 BOUND=${BOUND:-1}		# percentage points
 TREES=/sys/kernel/debug/block/$DISK/sched/trees
 
@@ -26,9 +26,12 @@ read_in() {
 
 # share_out PERCENT...: so, within the bound
 share_out() {
-	local error
+	local seconds=$DURATION error
 
-	measure "$DURATION"
+	case "$MODULE $* " in
+	cfq_flash* | *" 100 "*) seconds=$((DURATION / 6)) ;;
+	esac
+	measure "$seconds"
 	error=$(distance "$@")
 	expect "shares $(shares) %, $(ios) requests, promised $*, error $error pp" \
 		"$error <= $BOUND"

@@ -78,7 +78,7 @@ sums() {
 	watch_mb 0 1000 1000 1000 2000 1000
 	sleep 2
 	note_stats a/1 a/2 b
-	measure 30
+	measure 15
 	nr=0
 	for group in a/1 a/2 b; do
 		nr=$((nr + 1))
@@ -138,7 +138,7 @@ idling() {
 	watch_mb 0 1000 2000 1000
 	sleep 2
 	note_stats g
-	measure 20
+	measure 8
 	near "idle us for $(grown g requests) requests of a task that thinks for 2000" \
 		"$(grown g idle)" "$((2000 * $(grown g requests)))" 25
 }
@@ -155,6 +155,68 @@ merges() {
 	expect "$(stat g merges) merges, $(stat g requests) requests" "$(stat g merges) > 10"
 }
 
+# queue_write HOW GROUP BLOCK: 4 KB, which wait for the disk then
+queue_write() {
+	local how=--direct=1
+
+	# It is told to write back between a write and the next
+	[ "$1" = direct ] || how="--io_size=8k --sync_file_range=write:1"
+	# shellcheck disable=SC2086 # options
+	(run_as "$2" - fio --name=one --filename="$DEV" --rw=write --bs=4k --size=4k \
+		--offset=$(($3 * 4))k --ioengine=psync --invalidate=0 --disk_util=0 $how) \
+		>"$TMP/write" 2>&1 &
+	WRITERS="$WRITERS $!"
+	sleep 0.5
+}
+
+# apart HOW NR: three writes of two groups that touch, and three of one group, which become NR
+apart() {
+	title "$1 writes of two groups that touch on the disk stay apart"
+	load_disk
+	WRITERS=
+	for group in g1 g2 one busy; do
+		make_group "$group"
+		echo idle >"$CG/$group/cfq.ioprio_class"
+	done
+	echo be >"$CG/busy/cfq.ioprio_class"
+	start_load busy - read 4 2000
+	watch_mb 0 1 100 1
+	sleep 1
+	queue_write "$1" g1 100
+	queue_write "$1" g2 101
+	queue_write "$1" g2 99
+	queue_write "$1" one 25700
+	queue_write "$1" one 25701
+	queue_write "$1" one 25699
+	expect "$(stat g1 queued) and $(stat g2 queued) are queued" \
+		"$(stat g1 queued) == 1 && $(stat g2 queued) == 2"
+	# What is dirty again is not written as long as it is open
+	exec 9<"$DEV"
+	stop_loads
+	# shellcheck disable=SC2086 # a list of numbers
+	wait $WRITERS
+	sleep 1
+	stretches >"$TMP/ranges"
+	exec 9<&-
+	expect "the disk had $(ios 1) requests" "$(ios 1) == 3"
+	for group in g1 g2; do
+		expect "$group had $(stat "$group" requests)" \
+			"$(stat "$group" requests) == ${group#g}"
+		expect "and $(stat "$group" merges) merges" "$(stat "$group" merges) == 0"
+	done
+	expect "of one group, $(ios 2), after $(stat one merges) merges" "$(ios 2) == $2"
+}
+
+# Each waits for its own
+direct_apart() {
+	apart direct 3
+}
+
+# Those of a group and a priority are queued together
+buffered_apart() {
+	apart buffered 1
+}
+
 unified() {
 	title "version 2 has the same"
 	mount_unified
@@ -165,4 +227,4 @@ unified() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases form sums waits idling merges unified
+run_cases form sums waits idling merges direct_apart buffered_apart unified

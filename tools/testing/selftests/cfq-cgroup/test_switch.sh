@@ -105,4 +105,50 @@ disk_goes() {
 	read_some h
 }
 
-run_cases there_and_back under_load groups_change_meanwhile removed_with_requests disk_goes
+# ended GROUP...: no task is left in them
+ended() {
+	local group
+
+	for group; do
+		[ -z "$(cat "$CG/$group/cgroup.procs")" ] || return 1
+	done
+}
+
+unplugged() {
+	local file
+
+	title "the disk is unplugged while tasks wait for a limit: all have an error, and end"
+	# Nothing comes back before that
+	load_disk timeout_ms=600000
+	make_group g
+	make_group g/child
+	echo 3 >"$CG/g/cfq.nr_group_requests"
+	echo 2 >"$CG/g/child/cfq.nr_group_requests"
+	echo 3 >"$MODEL/hang"
+	start_load g - read 8 0
+	start_load g/child - mix 8 2000
+	start_load g/child - read 1 4000 --ioengine=libaio --iodepth=32
+	start_load g - read 1 4250 --ioengine=io_uring --iodepth=32
+	retry grep -q '^group /g .* held 3 ' "/sys/kernel/debug/block/$DISK/sched/trees" ||
+		fail "the limit is not reached"
+	sleep 1
+	echo 1 >"$MODEL/unplug"
+	retry ended g g/child || retry ended g g/child || retry ended g g/child ||
+		fail "tasks are still there: $(cat "$CG/g/cgroup.procs" "$CG/g/child/cgroup.procs")"
+	for file in "$TMP"/fio.*; do
+		grep -qE 'error=(Input/output error|No such device)' "$file" ||
+			fail "fio had no error: $(head -n 3 "$file")"
+	done
+	stop_loads errors
+	retry plug || fail "the disk does not come back"
+	select_sched cfq
+	read_some g
+	read_some g/child
+}
+
+plug() {
+	echo 1 >"$MODEL/plug"
+}
+
+run_cases there_and_back under_load groups_change_meanwhile removed_with_requests disk_goes \
+	unplugged

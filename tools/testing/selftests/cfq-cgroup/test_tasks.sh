@@ -25,7 +25,7 @@ start_tasks() {
 higher_class() {
 	title "$1: $3 before $4, which gets at most $5 % of the time"
 	start_tasks "$1" "$2" "$4" "$3"
-	measure 20
+	measure 10
 	expect "shares of device time: $4 $(share 1) %, $3 $(share 2) %" \
 		"$(ios 2) > 0 && $(share 1) <= $5"
 }
@@ -41,14 +41,14 @@ idle_alone() {
 
 	title "$1: alone, the idle class gets everything"
 	start_tasks "$1" "$2" be/4
-	measure 10
+	measure 5
 	normal=$(ios)
 	stop_loads
 	start_load g idle "$1" "$2" 0
 	sleep 1
-	measure 10
+	measure 5
 	idle=$(ios)
-	expect "requests in 10 s: best effort $normal, idle $idle" \
+	expect "requests in 5 s: best effort $normal, idle $idle" \
 		"$normal > 0 && $idle >= 0.95 * $normal"
 }
 
@@ -74,7 +74,7 @@ levels() {
 
 	title "$1: best-effort levels 0 to 7 in order, 0 at least twice 7"
 	start_tasks "$1" "$2" be/0 be/1 be/2 be/3 be/4 be/5 be/6 be/7
-	measure 60
+	measure 30
 	note "shares of device time $(shares) %"
 	for level in 1 2 3 4 5 6 7; do
 		expect "level $((level - 1)) over $level" \

@@ -163,5 +163,63 @@ killed() {
 		"$(grep -c '^group (removed)' "/sys/kernel/debug/block/$DISK/sched/trees") == 0"
 }
 
+# wait_for_limit: readers in p/a and p/b, which wait for the requests that p may have
+wait_for_limit() {
+	mount_unified
+	load_disk
+	make_group p
+	enable_children p
+	make_group p/a
+	make_group p/b
+	echo 4 >"$CG/p/cfq.nr_group_requests"
+	watch_mb 0 2000 2000 2000
+	start_load p/b - read 8 2000
+	sleep 1
+	measure 5
+	alone=$(ios 2)
+	read_beside
+}
+
+# read_beside: again in p/a
+read_beside() {
+	start_load p/a - read 8 0
+	sleep 1
+	measure 5
+	expect "p/a has $(share 1) %" "$(share 1) > 35 && $(share 1) < 65"
+}
+
+# not_held_up: nothing of p/a is left, and p/b has all that p may have
+not_held_up() {
+	sleep 1
+	measure 5
+	expect "p/a had $(ios 1) requests" "$(ios 1) == 0"
+	expect "p/b had $(ios 2), alone $alone" "$(ios 2) > 0.9 * $alone"
+}
+
+limited_frozen() {
+	title "tasks that wait for a limit are frozen: others have it, and killed they are gone"
+	wait_for_limit
+	echo 1 >"$CG/p/a/cgroup.freeze"
+	retry grep -q "frozen 1" "$CG/p/a/cgroup.events" || fail "it does not freeze"
+	not_held_up
+	echo 0 >"$CG/p/a/cgroup.freeze"
+	sleep 1
+	measure 5
+	expect "afterwards p/a has $(share 1) %" "$(share 1) > 35 && $(share 1) < 65"
+	echo 1 >"$CG/p/a/cgroup.freeze"
+	echo 1 >"$CG/p/a/cgroup.kill"
+	remove_group p/a
+	not_held_up
+}
+
+limited_killed() {
+	title "tasks that wait for a limit are killed: they end at once, and others have it"
+	wait_for_limit
+	echo 1 >"$CG/p/a/cgroup.kill"
+	retry grep -q "populated 0" "$CG/p/a/cgroup.events" || fail "its tasks are still there"
+	not_held_up
+	rmdir "$CG/p/a" || fail "it cannot be removed"
+}
+
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases enabled threads delegated frozen killed
+run_cases enabled threads delegated frozen killed limited_frozen limited_killed

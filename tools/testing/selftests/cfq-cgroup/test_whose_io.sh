@@ -64,6 +64,34 @@ loop() {
 	two_ways synced /dev/loop0 "$(first_mb "$BACKING")"
 }
 
+# said TEXT: so often in what blktrace has from cfq
+said() {
+	grep -c " m .* cfq group=.* $1" "$TMP/trace"
+}
+
+# What goes to the disk is submitted by one thread, for one group and the other in turn.
+helper_queues() {
+	local tracing=/sys/kernel/tracing trace=/sys/block/$DISK/trace/enable
+
+	title "dm-crypt: what its thread does for a group is on a queue that lasts"
+	slow_disk
+	make_mapped "crypt aes-xts-plain64 $CRYPT_KEY 0 $DEV 0"
+	make_group g1 0
+	make_group g2 7
+	start_writer g1 /dev/mapper/mapped direct
+	start_writer g2 /dev/mapper/mapped direct --offset=300m
+	sleep 1
+	echo 1 >"$trace"
+	echo blk >"$tracing/current_tracer"
+	sleep 2
+	cat "$tracing/trace" >"$TMP/trace"
+	echo nop >"$tracing/current_tracer"
+	echo 0 >"$trace"
+	expect "$(said chosen) turns, $(said 'moved here') changes to the other group" \
+		"$(said chosen) > 0 && $(said 'moved here') > 4"
+	expect "$(said created) queues were made" "$(said created) == 0"
+}
+
 # uring FIO_OPTION...: random reads with eight in flight, by a process that is moved to its group
 uring() {
 	load_disk
@@ -98,4 +126,4 @@ uring_polled() {
 }
 
 mount_unified
-run_cases writeback linear crypt raid1 loop uring_plain uring_async uring_polled
+run_cases writeback linear crypt helper_queues raid1 loop uring_plain uring_async uring_polled
