@@ -1,15 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Programs that know nothing of cfq divide a disk with it, as the recipes of the manual say: cgexec
-# and the shell in version 1, and a guest of QEMU as the load of a group.
+# Programs that know nothing of cfq divide a disk with it, as the recipes of the manual say:
+# containers by crun and podman in version 2, cgexec and the shell in version 1, and a guest of QEMU
+# as the load of a group.
 
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-4}	# readers a group; a guest has 8 reads under way
-DURATION=${DURATION:-36}	# of virtual time
+DURATION=${DURATION:-18}	# of virtual time
 BOUND=${BOUND:-1}		# percentage points
 WEIGHT=${WEIGHT:-800}		# of the first group; the second has 100
 SPREAD=$((250 * PROCESSES))	# MB of the disk for a group
+
+# A container has these directories of the host and little else.
+BINDS="/bin /lib /lib64 /usr /dev /tmp"
 
 # run_as GROUP WEIGHT COMMAND...: by the client, in place of what test_common.sh has
 run_as() {
@@ -26,16 +30,25 @@ needs() {
 	done
 }
 
-# fresh_groups: nothing is set in the root group
+# fresh_groups VERSION: groups are those of this version, and nothing is set in the root group
 fresh_groups() {
 	[ ! -e "$CG/cgroup.procs" ] || umount "$CG"
-	mkdir -p "$CG"
-	retry mount -t cgroup -o cfq none "$CG" || fail "cannot mount cfq"
+	if [ "$1" = 2 ]; then
+		CG=/sys/fs/cgroup	# where containers want it
+		mount -t cgroup2 none "$CG"
+		retry enable_children . || fail "cannot enable cfq in version 2"
+	else
+		CG=/dev/cgroup
+		mkdir -p "$CG"
+		retry mount -t cgroup -o cfq none "$CG" || fail "cannot mount version 1"
+	fi
 }
 
-# read_by CLIENT: readers in two groups that it makes
+# read_by CLIENT VERSION: readers in two groups that it makes
 read_by() {
 	CLIENT=$1
+	load_disk
+	fresh_groups "$2"
 	start_load g1 "$WEIGHT" read "$PROCESSES" 0
 	start_load g2 100 read "$PROCESSES" "$SPREAD"
 	share_out
@@ -64,11 +77,81 @@ by_shell() {
 }
 
 by_cgexec() {
-	cgcreate -g "cfq:/$1"
-	cgset -r "cfq.weight=$2" "/$1"
-	group=$1
+	local group=$1
+
+	cgcreate -g "cfq:/$group"
+	cgset -r "cfq.weight=$2" "/$group"
 	shift 2
 	exec cgexec -g "cfq:/$group" "$@"
+}
+
+# make_root DIRECTORY: for a container, with what the directories of the host are mounted on
+make_root() {
+	local directory
+
+	for directory in $BINDS /proc /sys; do
+		mkdir -p "$1$directory"
+	done
+}
+
+# quoted WORD...: as JSON, with commas
+quoted() {
+	printf '"%s"' "$1"
+	shift
+	[ $# = 0 ] || printf ', "%s"' "$@"
+}
+
+# The field that is for us: linux.resources.unified
+by_crun() {
+	local group=$1 weight=$2 bundle=$TMP/$1 directory mounts=
+
+	shift 2
+	make_root "$bundle/root"
+	for directory in $BINDS; do
+		mounts="$mounts, { \"destination\": \"$directory\", \"source\": \"$directory\",
+			\"type\": \"bind\", \"options\": [\"rbind\"] }"
+	done
+	cat >"$bundle/config.json" <<-END
+	{
+		"ociVersion": "1.0.0",
+		"process": {
+			"user": { "uid": 0, "gid": 0 }, "cwd": "/", "env": ["PATH=$PATH"],
+			"args": [$(quoted "$@")]
+		},
+		"root": { "path": "root" },
+		"mounts": [
+			{ "destination": "/proc", "source": "proc", "type": "proc" }$mounts
+		],
+		"linux": {
+			"namespaces": [{ "type": "pid" }, { "type": "mount" }],
+			"cgroupsPath": "/$group",
+			"resources": { "unified": { "cfq.weight": "$weight" } }
+		}
+	}
+	END
+	# The root of an initramfs cannot be pivoted.
+	exec crun --cgroup-manager=cgroupfs run --no-pivot --bundle "$bundle" "$group"
+}
+
+by_podman() {
+	local group=$1 weight=$2 directory
+
+	shift 2
+	make_root "$TMP/$group/root"
+	cat >"$TMP/containers.conf" <<-END
+	[engine]
+	events_logger = "none"
+	no_pivot_root = true	# as with crun
+	END
+	set -- --rootfs "$TMP/$group/root" "$@"
+	for directory in $BINDS; do
+		set -- -v "$directory:$directory" "$@"
+	done
+	# Without privileges, a container is kept from devices by a BPF program.
+	CONTAINERS_CONF=$TMP/containers.conf exec podman --cgroup-manager=cgroupfs \
+		--storage-driver=vfs --root="$TMP/storage" --runroot="$TMP/storage.run" run \
+		--cgroup-conf="cfq.weight=$weight" --privileged --network=host --log-driver=none \
+		"$@"
 }
 
 # start_guest GROUP WEIGHT FIRST_MB AIO: a machine in the group, its disk on a stretch of ours
@@ -95,7 +178,7 @@ stop_guest() {
 # guest_beside_readers AIO
 guest_beside_readers() {
 	load_disk
-	fresh_groups
+	fresh_groups 1
 	CLIENT=shell
 	start_guest g1 "$WEIGHT" 0 "$1"
 	start_load g2 100 read "$PROCESSES" "$SPREAD"
@@ -105,21 +188,25 @@ guest_beside_readers() {
 
 shell() {
 	title "the shell: groups of weight 800 and 100 share within $BOUND pp"
-	load_disk
-	fresh_groups
-	read_by shell
+	read_by shell 1
 }
 
 cgexec_() {
 	title "cgexec: groups of weight 800 and 100 share within $BOUND pp"
 	needs cgcreate cgset cgexec || return
-	if [ ! -e /proc/net/unix ]; then
-		TITLE="$TITLE # SKIP cgexec needs CONFIG_UNIX"
-		return
-	fi
-	load_disk
-	fresh_groups
-	read_by cgexec
+	read_by cgexec 1
+}
+
+crun_() {
+	title "crun: groups of weight 800 and 100 share within $BOUND pp"
+	needs crun || return
+	read_by crun 2
+}
+
+podman_() {
+	title "podman: groups of weight 800 and 100 share within $BOUND pp"
+	needs podman conmon crun || return
+	read_by podman 2
 }
 
 qemu_threads() {
@@ -135,4 +222,4 @@ qemu_native() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases shell cgexec_ qemu_threads qemu_native
+run_cases crun_ podman_ shell cgexec_ qemu_threads qemu_native
