@@ -512,7 +512,7 @@ void cfq_group_ran_dry(struct cfq_data *cfqd)
 
 /*
  * Is a request of @cfqd about to be queued, as it has been given a descriptor?
- * The task may not be let to run for long, so that is not waited for for ever.
+ * The task may not be let to run for long, so the wait has an end.
  */
 static bool cfq_group_expects_request(const struct cfq_data *cfqd, u64 now_ns)
 {

@@ -789,7 +789,6 @@ static void cfq_place_request(struct request *rq, struct cfq_io_cq *cic)
 	spin_unlock_irq(&cfqmd->lock);
 }
 
-
 /* The group of its queue holds @rq from now on, instead of its place. */
 static void cfq_hold_request(struct request *rq)
 {

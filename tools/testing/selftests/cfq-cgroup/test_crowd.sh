@@ -59,7 +59,7 @@ uneven() {
 }
 
 newcomer() {
-	title "a reader comes to a crowd of 100, with all descriptors in use: half of the disk is for it"
+	title "a reader comes to a crowd of 100 that has all descriptors: it has half of the disk"
 	load_disk
 	make_group crowd 4
 	make_group one 4
@@ -82,7 +82,7 @@ no_ncq() {
 }
 
 classes_without_descriptors() {
-	title "a real-time reader comes to a crowd that has all descriptors: 80 % of the disk is for it"
+	title "a real-time reader comes to a crowd that has all descriptors: it has 80 %"
 	load_disk ncq_depth=1
 	make_group crowd
 	make_group one
