@@ -86,9 +86,8 @@
  *    group has its part of the descriptors by share; the group that holds the
  *    smallest part of its part is next.  What others do not use is lent, but
  *    for an eighth, and at least one, that is kept for those below their part,
- *    so that a group that wakes up gets its first at once.  A group whose tasks
- *    wait is a busy one, even if it holds none: its weight counts, and its
- *    virtual time is where it was.
+ *    so that a group that wakes up gets its first at once.  The weight of a
+ *    group whose tasks wait counts, even if it holds none and so is on no tree.
  *
  *    Where groups take turns, the active group is next, and the others have a
  *    fraction of their part: enough to begin their turn with.  With 62
@@ -258,7 +257,7 @@ static unsigned int member_rivals_weight(const struct cfq_member *member)
 {
 	const struct cfq_service_tree *trees = member->group->members;
 	unsigned int weight = member->entity.weight;
-	unsigned int total = member->entity.st ? 0 : weight;
+	unsigned int total = member->entity.st || member->waiting ? 0 : weight;
 	enum cfq_class class;
 
 	for (class = 0; class <= member->class; class++)
@@ -293,6 +292,33 @@ static bool cfqd_has_members(const struct cfq_data *cfqd)
 		if (cfqd->members[class].nr)
 			return true;
 	return false;
+}
+
+/* Would there be something to do, if there were descriptors? */
+static bool cfqd_has_waiting(const struct cfq_data *cfqd)
+{
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		if (cfqd->members[class].nr_waiting)
+			return true;
+	return false;
+}
+
+static void member_set_waiting(struct cfq_member *member, bool waiting)
+{
+	struct cfq_service_tree *st = member_tree(member);
+
+	if (member->waiting == waiting)
+		return;
+	member->waiting = waiting;
+	if (waiting) {
+		st->nr_waiting++;
+		st->total_weight += member->entity.weight;
+	} else {
+		st->nr_waiting--;
+		st->total_weight -= member->entity.weight;
+	}
 }
 
 /*
@@ -407,8 +433,18 @@ static u64 cfq_newcomer_credit_ns(struct cfq_service_tree *st,
 	       (dd->one_head ? dd->tun.group_slice_ns / 16 : 1);
 }
 
+/* As cfq_member.idle_since_ns of one that waits. */
+#define CFQ_NOT_IDLE	((u64)S64_MAX)
+
+static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
+{
+	const struct cfq_tunables *tun = &member->group->cfqmd->dd.tun;
+
+	return member->idle_since_ns + tun->group_idle_ns <= now_ns;
+}
+
 /**
- * cfq_group_became_busy - the tasks of a group have a request queued, or would
+ * cfq_group_became_busy - the tasks of a group have a request queued
  * @cfqd: the group on the device; may have been busy before
  * @now_ns: time
  *
@@ -419,6 +455,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 	const struct cfq_tunables *tun = &dd->tun;
 	struct cfq_member *member, *top = NULL;
+	const bool waited = cfqd->tasks.waiting;
 	struct cfq_service_tree *st;
 	bool was_away = false;
 
@@ -431,7 +468,8 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 		 * Between one request and the next it has not been away, and
 		 * keeps its place.
 		 */
-		was_away = member->idle_since_ns + tun->group_idle_ns <= now_ns;
+		was_away = cfq_member_was_away(member, now_ns);
+		member_set_waiting(member, false);
 		st = member_tree(member);
 		cfq_st_add(st, &member->entity,
 			   was_away ? cfq_newcomer_credit_ns(st, dd) :
@@ -440,7 +478,8 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 	}
 	if (!top)
 		return;
-	cfqd->cfqmd->nr_busy_groups++;
+	if (!waited)
+		cfqd->cfqmd->nr_busy_groups++;
 	cfq_member_preempt(top, was_away);
 }
 
@@ -456,7 +495,7 @@ static void cfq_group_end_slice(struct cfq_data *cfqd, enum cfq_end end)
 
 /**
  * cfq_group_went_idle - nothing of a group's tasks is queued, sent or awaited
- * @cfqd: the group on the device
+ * @cfqd: the group on the device; its tasks may wait for descriptors
  * @now_ns: time
  *
  * Context: cfqmd->lock held.
@@ -464,21 +503,56 @@ static void cfq_group_end_slice(struct cfq_data *cfqd, enum cfq_end end)
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	bool waiting = cfq_data_wants(cfqd);
 	struct cfq_member *member;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	cfq_group_end_slice(cfqd, CFQ_END_EMPTY);
-	if (!cfqd->tasks.entity.st)
-		return;
-	cfqmd->nr_busy_groups--;
+	if (!waiting) {
+		cfq_group_end_slice(cfqd, CFQ_END_EMPTY);
+		if (cfqd->tasks.entity.st || cfqd->tasks.waiting)
+			cfqmd->nr_busy_groups--;
+	}
 	for (member = &cfqd->tasks; member->group; member = member_above(member)) {
-		cfq_st_note_gone(&member->entity, now_ns,
-				 cfqmd->dd.tun.group_idle_ns);
-		cfq_st_del(&member->entity);
-		member->idle_since_ns = now_ns;
+		if (member->entity.st) {
+			cfq_st_note_gone(&member->entity, now_ns,
+					 cfqmd->dd.tun.group_idle_ns);
+			cfq_st_del(&member->entity);
+		} else if (member->waiting == waiting) {
+			break;
+		}
+		member_set_waiting(member, waiting);
+		member->idle_since_ns = waiting ? CFQ_NOT_IDLE : now_ns;
 		if (cfqd_has_members(member->group))
 			break;
+		waiting = cfqd_has_waiting(member->group);
+	}
+}
+
+/**
+ * cfq_group_waits - a task of a group waits for a descriptor
+ * @cfqd: the group on the device
+ * @now_ns: time
+ *
+ * Its weight counts from now on.  If it was away, it is a newcomer when it has
+ * its request.
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
+{
+	struct cfq_member *member = &cfqd->tasks;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	if (!member->entity.st && !member->waiting)
+		cfqd->cfqmd->nr_busy_groups++;
+	for (; member->group; member = member_above(member)) {
+		if (member->entity.st || member->waiting)
+			return;
+		if (!cfq_member_was_away(member, now_ns))
+			member->idle_since_ns = CFQ_NOT_IDLE;
+		member_set_waiting(member, true);
 	}
 }
 
@@ -651,14 +725,10 @@ static u64 member_outclassed_until_ns(const struct cfq_member *member)
 /* Must @member wait for a better class? */
 static bool cfq_member_outclassed(const struct cfq_member *member, u64 now_ns)
 {
-	const struct cfq_meta_data *cfqmd = member->group->cfqmd;
 	struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	u64 until_ns = member_outclassed_until_ns(member);
 
 	if (until_ns <= now_ns)
-		return false;
-	/* The better class may wait for a descriptor, and all of them here. */
-	if (!dd->nr_in_driver && cfq_nr_held(cfqmd) >= dd->queue->nr_requests)
 		return false;
 	if (!dd->one_head && member->class != CFQ_CLASS_IDLE)
 		return dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel);
@@ -935,13 +1005,16 @@ static void member_set_class(struct cfq_member *member, enum cfq_class class)
 {
 	struct cfq_service_tree *st = &member->group->members[class];
 	struct cfq_data *active = member->group->cfqmd->active_cfqd;
+	const bool waiting = member->waiting;
 	bool busy = member->entity.st;
 
 	if (member->class == class)
 		return;
 	if (busy)
 		cfq_st_del(&member->entity);
+	member_set_waiting(member, false);
 	member->class = class;
+	member_set_waiting(member, waiting);
 	member->entity.vdisktime = st->min_vdisktime;
 	if (busy)
 		cfq_st_add(st, &member->entity, 0);
@@ -952,7 +1025,11 @@ static void member_set_class(struct cfq_member *member, enum cfq_class class)
 
 static void member_set_weight(struct cfq_member *member, unsigned int weight)
 {
+	const bool waiting = member->waiting;
+
+	member_set_waiting(member, false);
 	cfq_entity_reweigh(member_tree(member), &member->entity, weight);
+	member_set_waiting(member, waiting);
 }
 
 /* Settings of @cfqc take effect on one device. */

@@ -443,7 +443,7 @@ static void cfqq_del_if_idle(struct cfq_queue *cfqq, u64 now_ns)
 		return;
 	cfq_st_del(&cfqq->entity);
 	cfqd->nr_sync_busy -= cfqq->sync;
-	if (!cfq_data_wants(cfqd) && !cfqd->active_cfqq)
+	if (!cfq_data_busy(cfqd) && !cfqd->active_cfqq)
 		cfq_group_went_idle(cfqd, now_ns);
 }
 
@@ -907,7 +907,6 @@ static void cic_end_admission(struct cfq_io_cq *cic)
 	cfq_group_put(cfqd);
 }
 
-/* Until it has its request, a task that waits makes its group a busy one. */
 static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -918,7 +917,7 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
 	init_completion(&waiter.admitted);
 	list_add_tail(&waiter.node, &cfqd->line);
 	cfqmd->nr_waiting++;
-	cfq_group_became_busy(cfqd, ktime_get_ns());
+	cfq_group_waits(cfqd, ktime_get_ns());
 	cfq_group_line_changed(cfqd);
 	spin_unlock_irq(&cfqmd->lock);
 	wait_for_completion_io(&waiter.admitted);

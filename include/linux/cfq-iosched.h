@@ -45,7 +45,8 @@ enum cfq_class {
  * @rb: the entities, sorted by virtual time
  * @min_vdisktime: never goes back; where an entity that was away comes in
  * @nr: entities on the tree
- * @total_weight: sum of their weights
+ * @nr_waiting: those that are not, but count as if they were
+ * @total_weight: sum of the weights of both
  * @gone_vdisktime: of the entity that was most behind of those that just went
  * @gone_until_ns: when it counts no longer as having just gone
  * @wanted_until_ns: the same for the last one that went
@@ -54,6 +55,7 @@ struct cfq_service_tree {
 	struct rb_root_cached	rb;
 	u64			min_vdisktime;
 	unsigned int		nr;
+	unsigned int		nr_waiting;
 	unsigned int		total_weight;
 	u64			gone_vdisktime;
 	u64			gone_until_ns;
@@ -79,12 +81,14 @@ struct cfq_entity {
  * @entity: on a tree of @group while there is something to do
  * @group: where it competes; NULL for the root group, which competes nowhere
  * @class: which of the trees of @group
- * @idle_since_ns: when it went off its tree
+ * @waiting: on no tree, for want of descriptors, but it counts there
+ * @idle_since_ns: when it went off its tree; CFQ_NOT_IDLE if it only waits
  */
 struct cfq_member {
 	struct cfq_entity	entity;
 	struct cfq_data		*group;
 	enum cfq_class		class;
+	bool			waiting;
 	u64			idle_since_ns;
 };
 
@@ -608,6 +612,7 @@ void cfq_group_line_changed(struct cfq_data *cfqd);
 struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd);
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_became_ready(struct cfq_data *cfqd);
 void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
@@ -704,6 +709,10 @@ static inline void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 }
 
 static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
+{
+}
+
+static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
 {
 }
 
