@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-8}
-DURATION=${DURATION:-60}	# of virtual time; a sixth of it on flash, and where one has all
+DURATION=${DURATION:-60}	# of virtual time; less of it on flash, and where one has all
 BOUND=${BOUND:-1}		# percentage points
 TREES=/sys/kernel/debug/block/$DISK/sched/trees
 
@@ -29,7 +29,8 @@ share_out() {
 	local seconds=$DURATION error
 
 	case "$MODULE $* " in
-	cfq_flash* | *" 100 "*) seconds=$((DURATION / 6)) ;;
+	cfq_flash*) seconds=$((DURATION / 20)) ;;
+	*" 100 "*) seconds=$((DURATION / 6)) ;;
 	esac
 	measure "$seconds"
 	error=$(distance "$@")
