@@ -128,8 +128,10 @@ static void cfq_test_descriptor_left(struct kunit *test)
 	/* The smallest part is one. */
 	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(64, 60, 0, 0, false));
 	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 60, 0, 1, true));
-	/* Few are not divided, but none is there twice. */
-	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(4, 3, 1, 1, true));
+	/* Of few, all but one are lent. */
+	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(4, 2, 1, 1, true));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(4, 3, 1, 1, true));
+	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(4, 3, 1, 0, false));
 	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(4, 4, 1, 0, true));
 }
 

@@ -90,6 +90,7 @@ run_cases() {
 		FAILED=
 		TITLE=$case_
 		splats_before=$(splats)
+		command -v "$case_" >/dev/null || fail "there is no case $case_"
 		$case_
 		clean_up
 		[ "$(splats)" = "$splats_before" ] || fail "the kernel complained, see its log"
