@@ -57,11 +57,10 @@
  *    others, so it will be passed over now and then.  Only where the next in
  *    turn have one or a few requests, which would wait in the disk for all of
  *    it, does a group send no more than its slice has time for.  (Without this
- *    a reader beside a flood waits up to 200 ms instead of 130; bench/bench
- *    --only quiet_disk.)  A slice is cut short
- *    when the group has nothing more to send and is not worth waiting for, and
- *    when somebody who is behind, or of a better class, comes back from a real
- *    absence.
+ *    a reader beside a flood waits up to 240 ms instead of 170; test_crowd.sh.)
+ *    A slice is cut short when the group has nothing more to send and is not
+ *    worth waiting for, and when somebody who is behind, or of a better class,
+ *    comes back from a real absence.
  *
  * 3. Flash: groups are mixed.  There is no head to fight over, so each
  *    request is taken from the group of least virtual time.  But a device that
