@@ -163,7 +163,7 @@ static bool is_disk(unsigned int major, unsigned int minor)
 
 	if (access(path, F_OK))
 		return false;
-	strcpy(path + len, "/partition");
+	sprintf(path + len, "/partition");
 	return access(path, F_OK) != 0;
 }
 
