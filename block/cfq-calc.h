@@ -13,6 +13,7 @@
 #include <linux/ioprio.h>
 #include <linux/kstrtox.h>
 #include <linux/limits.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -182,6 +183,66 @@ static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int nr,
 	else if (nr * 2 * CFQ_PARALLEL_ONE <=
 		 max(parallel, 2 * CFQ_PARALLEL_ONE))
 		cfq_average_add(service_ns, ns);
+}
+
+/*
+ * How much work is a request for a parallel device?  A large one takes hardly
+ * longer by itself, as the device works on its parts at the same time; but it
+ * is as much work as its parts.  So work goes by size, in pages of 4 KiB.
+ */
+#define CFQ_WORK_PAGE		8U	/* fixed point: a page that is read */
+#define CFQ_WORK_MAX		U16_MAX
+#define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
+
+static inline unsigned int cfq_pages(unsigned int bytes)
+{
+	return max(bytes / 4096 + !!(bytes % 4096), 1U);
+}
+
+/* The work of a request with so much data; one without any is as a page. */
+static inline unsigned int cfq_request_work(bool write, unsigned int bytes,
+					    unsigned int write_work)
+{
+	return min_t(u64, CFQ_WORK_MAX, (u64)cfq_pages(bytes) *
+		     (write ? write_work : CFQ_WORK_PAGE));
+}
+
+/* Is a request beside @nr others all but by itself? */
+static inline bool cfq_alone(unsigned int nr, unsigned int parallel)
+{
+	return nr * 4 * CFQ_PARALLEL_ONE <= parallel;
+}
+
+/* Samples of what a request takes by itself that are waited for. */
+#define CFQ_PAGE_SAMPLES	4U
+
+/*
+ * Learn what a page takes from a request that took @ns by itself: @ns if its
+ * pages were worked on at the same time, a part of it if one after the other.
+ * Which it was is not known, so the middle is taken; it does not matter if
+ * reads and writes are of the same size.  The first samples may have met with a
+ * stall, so the shortest counts; and no later one counts for much more.
+ */
+static inline void cfq_page_add(u64 *page_ns, unsigned int *samples, u64 ns,
+				unsigned int bytes)
+{
+	ns = div_u64(ns, int_sqrt(cfq_pages(bytes)));
+	if (!*page_ns || (*samples < CFQ_PAGE_SAMPLES && ns < *page_ns))
+		*page_ns = ns;
+	else if (*samples >= CFQ_PAGE_SAMPLES)
+		cfq_average_add(page_ns, min(ns, 4 * *page_ns));
+	*samples = min(*samples + 1, CFQ_PAGE_SAMPLES);
+}
+
+/*
+ * The work of a page that is written, if a write takes @write_ns by itself and
+ * a read @read_ns.  It is that of a read at least: a write that is faster went
+ * into a cache, and has yet to be done.
+ */
+static inline unsigned int cfq_write_work(u64 write_ns, u64 read_ns)
+{
+	return clamp_t(u64, div64_u64(write_ns * CFQ_WORK_PAGE, read_ns ?: 1),
+		       CFQ_WORK_PAGE, CFQ_WRITE_WORK_MAX);
 }
 
 /*

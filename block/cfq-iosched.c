@@ -14,10 +14,13 @@
  *    us that time when several requests are in the device at once, so it is
  *    estimated, in one of two ways (include/linux/cfq-iosched.h).  Where there
  *    is one head, the time since the previous completion: whatever finished
- *    now is what the head did since then.  On flash, the k/n'th part of the
- *    time for k of n requests in flight.  The former charges long and short
- *    requests alike on parallel devices, the latter charges a request for
- *    waiting inside a disk that reorders.
+ *    now is what the head did since then.  On flash, the time that has passed
+ *    and was not charged yet is divided among all requests in the device by
+ *    the work that they are, and who is done is charged its part.  The work is
+ *    the size, times what a write takes compared with a read.  If all requests
+ *    counted alike, a group that reads 64 KiB at a time would have 94 % of a
+ *    device beside one that reads 4 KiB, and one that writes 83 % beside one
+ *    that reads (test_flash.sh).
  *
  *    As the charge is known only at completion, a queue is charged what its
  *    requests used to cost when one is sent, and the difference when it comes
@@ -70,7 +73,9 @@
  *    learned from completions.  What a request of a direction and size takes
  *    by itself is known from those that had few beside them; times the rate at
  *    which requests are sent, it is the number that are worked on at the same
- *    time (Little's law).  The group layer bounds by it who is ahead.
+ *    time (Little's law).  The group layer bounds by it who is ahead.  What
+ *    writes and reads take by themselves tells what a write costs (see 1); the
+ *    first few of each wait until the device has hardly anything else to do.
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged to the request that completes next.
@@ -169,6 +174,9 @@ static const struct cfq_tunables cfq_default_tunables = {
 /* What a request may cost on an unknown device, until there is experience. */
 #define CFQ_COST_UNKNOWN_NS	(2 * NSEC_PER_MSEC)
 
+/* Time in which a sample of a request by itself must be had, or never. */
+#define CFQ_SAMPLE_WAIT_NS	(100 * NSEC_PER_MSEC)
+
 static struct kmem_cache *cfq_pool;
 
 static struct cfq_io_cq *icq_to_cic(struct io_cq *icq)
@@ -183,8 +191,7 @@ static struct cfq_queue *rq_cfqq(struct request *rq)
 
 /*
  * While a request of ours is in the device, elv.priv[1] holds what its queue
- * was charged for it in advance, in ns, with bit 0 set, and fifo_time the
- * in-flight clock when it was sent.
+ * was charged for it in advance, in ns, with bit 0 set.
  */
 static bool rq_in_driver(struct request *rq)
 {
@@ -1444,9 +1451,6 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 				continue;
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq);
-			else
-				trace_cfq_select(cfqd, cfqq, entity,
-						 CFQ_CHOICE_REQUEST);
 			return cfqq;
 		}
 		if (first && dd->one_head)
@@ -1464,7 +1468,7 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
 
 	if (cfqq->nr_queued > 1 &&
-	    cfqq->since_fifo_check++ % (u32)tun->quantum == 0) {
+	    cfqq->since_fifo_check % (u32)tun->quantum == 0) {
 		struct request *oldest = rq_entry_fifo(cfqq->fifo.next);
 
 		if (now_ns > oldest->fifo_time)
@@ -1473,13 +1477,109 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 	return cfqq->next_rq;
 }
 
-/* Learn from @rq being sent how parallel the device is. */
-static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
-			   u64 now_ns)
+/* Bytes that are read or written; discards and the like have none. */
+static unsigned int rq_data_bytes(struct request *rq)
+{
+	return rq->bio && bio_has_data(rq->bio) ? blk_rq_bytes(rq) : 0;
+}
+
+/*
+ * While a request is in a device without a head, fifo_time holds its work and,
+ * above that, when it was sent.
+ */
+#define RQ_WORK_BITS	16
+
+static void rq_set_sent(struct request *rq, unsigned int work, u64 now_ns)
+{
+	rq->fifo_time = now_ns << RQ_WORK_BITS | work;
+}
+
+static unsigned int rq_work(const struct request *rq)
+{
+	return rq->fifo_time & GENMASK(RQ_WORK_BITS - 1, 0);
+}
+
+static u64 rq_time_in_driver_ns(const struct request *rq, u64 now_ns)
+{
+	return ((now_ns << RQ_WORK_BITS) -
+		(rq->fifo_time - rq_work(rq))) >> RQ_WORK_BITS;
+}
+
+/* Are there too few samples of what requests like @rq take by themselves? */
+static bool cfq_sample_wanted(const struct cfq_parallelism *par,
+			      struct request *rq)
+{
+	return par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES &&
+	       rq_data_bytes(rq);
+}
+
+/* Would a request that is sent now be seen by itself? */
+static bool cfq_would_be_alone(const struct cfq_driver_data *dd)
+{
+	return cfq_alone(dd->nr_in_driver, dd->par.parallel);
+}
+
+/*
+ * Must @rq wait until few are in the device, so that it is seen by itself?  That
+ * costs a moment of the device's time, and only when cfq has just been selected.
+ * But without it nobody would know what a write costs on a device that is
+ * always full: a group of writers, due 62 % beside two of readers, would have
+ * 89 % of it, instead of 64 to 69 (bench/bench --only flash_wrr).
+ */
+static bool cfq_must_wait_for_sample(struct cfq_driver_data *dd,
+				     struct request *rq, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
-	unsigned int kind = cfq_request_kind(rq_data_dir(rq) == WRITE,
-					     blk_rq_bytes(rq));
+
+	if (dd->one_head || !cfq_sample_wanted(par, rq) ||
+	    cfq_would_be_alone(dd) || cfq_must_empty(dd))
+		return false;
+	if (!par->sample_until_ns)
+		par->sample_until_ns = now_ns + CFQ_SAMPLE_WAIT_NS;
+	if (par->sample_until_ns <= now_ns) {
+		/* It takes too long, so what is known has to do. */
+		par->page_samples[READ] = CFQ_PAGE_SAMPLES;
+		par->page_samples[WRITE] = CFQ_PAGE_SAMPLES;
+		return false;
+	}
+	par->drain = true;
+	/* Should nothing be completed. */
+	hrtimer_start(&dd->idle_timer, ns_to_ktime(par->sample_until_ns),
+		      HRTIMER_MODE_ABS);
+	return true;
+}
+
+/* Is a request waiting for that? */
+static bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+
+	if (par->drain)
+		par->drain = par->sample_until_ns > now_ns &&
+			     !cfq_would_be_alone(dd) && !cfq_must_empty(dd);
+	return par->drain;
+}
+
+/* Watch @rq, of so much data, which is sent now. */
+static void cfq_start_probe(struct cfq_driver_data *dd, struct request *rq,
+			    unsigned int bytes, u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+
+	par->probe = rq;
+	/* The time of a plug is that of its first request. */
+	par->probe_sent_ns = current->plug ? ktime_get_ns() : now_ns;
+	par->probe_bytes = bytes;
+	par->probe_write = rq_data_dir(rq) == WRITE;
+	par->probe_beside = dd->nr_in_driver;
+	par->probe_alone = cfq_would_be_alone(dd);
+}
+
+/* Learn from @rq, of so much data, being sent how parallel the device is. */
+static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
+			   unsigned int bytes, u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
 	u64 elapsed_ns = now_ns - par->window_start_ns;
 
 	if (elapsed_ns >= CFQ_WORK_WINDOW_NS) {
@@ -1488,27 +1588,65 @@ static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 		par->work_ns = 0;
 		par->window_start_ns = now_ns;
 	}
-	par->work_ns += par->service_ns[kind];
-
-	if (!par->probe) {
-		par->probe = rq;
-		par->probe_sent_ns = now_ns;
-		par->probe_kind = kind;
-		par->probe_beside = dd->nr_in_driver;
-	}
+	if (!bytes)
+		return;
+	par->work_ns += par->service_ns[cfq_request_kind(rq_data_dir(rq) ==
+							 WRITE, bytes)];
+	if (!par->probe || (!par->probe_alone && cfq_sample_wanted(par, rq)))
+		cfq_start_probe(dd, rq, bytes, now_ns);
 }
 
 static void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
 				u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
+	const bool write = par->probe_write;
+	unsigned int kind;
+	u64 ns;
 
 	if (par->probe != rq)
 		return;
 	par->probe = NULL;
-	cfq_service_add(&par->service_ns[par->probe_kind],
-			now_ns - par->probe_sent_ns, par->probe_beside,
+	if (now_ns <= par->probe_sent_ns)
+		return;
+	ns = now_ns - par->probe_sent_ns;
+	kind = cfq_request_kind(write, par->probe_bytes);
+	cfq_service_add(&par->service_ns[kind], ns, par->probe_beside,
 			par->parallel);
+	if (!par->probe_alone)
+		return;
+	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns,
+		     par->probe_bytes);
+	par->sample_until_ns = 0;
+	if (par->page_ns[READ] && par->page_ns[WRITE])
+		par->write_work = cfq_write_work(par->page_ns[WRITE],
+						 par->page_ns[READ]);
+}
+
+/* @rq is sent to a device without a head; nr_in_driver is that before it. */
+static void cfq_parallel_sent(struct cfq_driver_data *dd, struct request *rq,
+			      u64 now_ns)
+{
+	unsigned int bytes = rq_data_bytes(rq);
+	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE, bytes,
+					     dd->par.write_work);
+
+	cfq_learn_sent(dd, rq, bytes, now_ns);
+	dd->work_in_driver += work;
+	rq_set_sent(rq, work, now_ns);
+}
+
+/* @rq is back from there; the device time that it took, in ns. */
+static u64 cfq_parallel_completed(struct cfq_driver_data *dd,
+				  struct request *rq, u64 now_ns)
+{
+	const unsigned int work = rq_work(rq);
+	u64 spent_ns = cfq_charge_part(dd, now_ns, work,
+				       rq_time_in_driver_ns(rq, now_ns));
+
+	dd->work_in_driver -= work;
+	cfq_learn_completed(dd, rq, now_ns);
+	return spent_ns;
 }
 
 static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
@@ -1522,7 +1660,7 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
 			cfq_group_count(cfqd, CFQ_STAT_IDLE,
 					now_ns - dd->charged_until_ns);
-		else
+		else if (now_ns > dd->charged_until_ns)
 			dd->charged_until_ns = now_ns;
 	}
 	cfqq->idle_until_ns = 0;
@@ -1530,14 +1668,15 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	dd->last_position = rq_end_sector(rq);
 	cfqq_unlink_rq(cfqq, rq);
 
+	if (!cfqq_is_active(cfqq))
+		trace_cfq_select(cfqd, cfqq, &cfqq->entity, CFQ_CHOICE_REQUEST);
+	cfqq->since_fifo_check++;
 	if (!dd->one_head)
-		cfq_learn_sent(dd, rq, now_ns);
-	cfq_share_clock_advance(dd, now_ns);
+		cfq_parallel_sent(dd, rq, now_ns);
 	dd->nr_in_driver++;
 	cfqd->nr_in_driver++;
 	cfqq->nr_in_driver++;
 
-	rq->fifo_time = dd->share_clock_ns;
 	rq_set_estimate_ns(rq, cfqq->cost_ns);
 	cfqq_charge(cfqq, rq_estimate_ns(rq), 0);
 
@@ -1554,6 +1693,8 @@ static struct request *cfq_data_dispatch(struct cfq_data *cfqd, u64 now_ns)
 	if (!cfqq)
 		return NULL;
 	rq = cfqq_choose_request(cfqq, now_ns);
+	if (cfq_must_wait_for_sample(cfqd_dd(cfqd), rq, now_ns))
+		return NULL;
 	cfqq_dispatch(cfqq, rq, now_ns);
 	return rq;
 }
@@ -1561,7 +1702,7 @@ static struct request *cfq_data_dispatch(struct cfq_data *cfqd, u64 now_ns)
 /*
  * Nothing more is to be sent now, or it is.  While a device without a head
  * works there is no use in asking before cfq_should_ask_again(), unless for
- * a group that need not wait.
+ * a group that need not wait, or when a timer says so.
  */
 static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
 {
@@ -1569,8 +1710,8 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
 
 	cfqmd->withheld = withheld;
 	cfqmd->nr_since_withheld = 0;
-	WRITE_ONCE(cfqmd->held,
-		   withheld && !dd->one_head && dd->nr_in_driver);
+	WRITE_ONCE(cfqmd->held, withheld && !dd->one_head && dd->nr_in_driver &&
+		   !dd->par.drain);
 }
 
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
@@ -1590,12 +1731,13 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (!cfqmd->nr_queued)
 		goto unlock;
 
-	/* A disk is charged by it, elsewhere that of the plug will do. */
+	/* A disk is charged by it; elsewhere that of a plug is near enough. */
 	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
-	cfqd = cfq_group_select(cfqmd, now_ns);
+	cfqd = cfq_waits_for_sample(&cfqmd->dd, now_ns) ? NULL :
+		cfq_group_select(cfqmd, now_ns);
 	while (cfqd) {
 		rq = cfq_data_dispatch(cfqd, now_ns);
-		if (rq)
+		if (rq || cfqmd->dd.par.drain)
 			break;
 		cfqd = cfq_group_select_next(cfqd, now_ns);
 	}
@@ -1690,15 +1832,8 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	s64 estimate_ns = rq_estimate_ns(rq);
-	u64 spent_ns;
-
-	cfq_share_clock_advance(dd, now_ns);
-	if (dd->one_head) {
-		spent_ns = cfq_charge_serial(dd, now_ns);
-	} else {
-		spent_ns = dd->share_clock_ns - rq->fifo_time;
-		cfq_learn_completed(dd, rq, now_ns);
-	}
+	u64 spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
+				      cfq_parallel_completed(dd, rq, now_ns);
 
 	dd->nr_in_driver--;
 	cfqd->nr_in_driver--;
@@ -1744,6 +1879,9 @@ static void cfq_release_request(struct request *rq, u64 now_ns, bool came_back)
 		return;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
+	/* That says nothing of how long requests take. */
+	if (came_back && cfqmd->dd.par.probe == rq)
+		cfqmd->dd.par.probe = NULL;
 	if (rq_in_driver(rq))
 		cfqq_completed(cfqq, rq, now_ns);
 	rq->elv.priv[0] = NULL;
@@ -1947,6 +2085,7 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 	dd->queue = q;
 	dd->one_head = blk_queue_rot(q);
 	dd->mean_cost_ns = CFQ_COST_UNKNOWN_NS;
+	dd->par.write_work = CFQ_WORK_PAGE;
 	dd->tun = cfq_default_tunables;
 	hrtimer_setup(&dd->idle_timer, cfq_idle_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS);
@@ -2191,12 +2330,14 @@ static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 
 	seq_printf(m,
-		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nparallel %u.%02u\nidle_timer %d\nwithheld %d\nwaiting %u\n",
+		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nparallel %u.%02u\nwrite_work %u.%02u\nidle_timer %d\nwithheld %d\nwaiting %u\n",
 		   dd->one_head, cfqmd->nr_queued, dd->nr_in_driver,
 		   (u64)dd->last_position,
 		   div_u64(dd->mean_cost_ns, NSEC_PER_USEC),
 		   dd->par.parallel / CFQ_PARALLEL_ONE,
 		   dd->par.parallel % CFQ_PARALLEL_ONE * 100 / CFQ_PARALLEL_ONE,
+		   dd->par.write_work / CFQ_WORK_PAGE,
+		   dd->par.write_work % CFQ_WORK_PAGE * 100 / CFQ_WORK_PAGE,
 		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld,
 		   cfqmd->nr_waiting);
 }

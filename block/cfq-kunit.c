@@ -5,6 +5,7 @@
  */
 #include <kunit/test.h>
 #include <linux/module.h>
+#include <linux/sizes.h>
 
 #include <linux/cfq-iosched.h>
 
@@ -498,28 +499,50 @@ static void cfq_test_tree_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1200ULL);
 }
 
-static void cfq_test_share_clock(struct kunit *test)
+static void cfq_test_page(struct kunit *test)
 {
-	struct cfq_driver_data dd = {};
-	u64 start[3];
+	unsigned int samples = 0, i;
+	u64 page_ns = 0;
 
-	/* Idle time is nobody's. */
-	cfq_share_clock_advance(&dd, 1000);
-	KUNIT_EXPECT_EQ(test, dd.share_clock_ns, 0ULL);
+	/* The first may have met with a stall. */
+	cfq_page_add(&page_ns, &samples, 3000, 4096);
+	KUNIT_EXPECT_EQ(test, page_ns, 3000ULL);
+	cfq_page_add(&page_ns, &samples, 80, 4096);
+	KUNIT_EXPECT_EQ(test, page_ns, 80ULL);
+	cfq_page_add(&page_ns, &samples, 100, 512);
+	KUNIT_EXPECT_EQ(test, page_ns, 80ULL);
+	/* 16 pages, four by four. */
+	cfq_page_add(&page_ns, &samples, 320, SZ_64K);
+	KUNIT_EXPECT_EQ(test, page_ns, 80ULL);
+	KUNIT_EXPECT_EQ(test, samples, CFQ_PAGE_SAMPLES);
+	/* From then on an average. */
+	for (i = 0; i < 100; i++)
+		cfq_page_add(&page_ns, &samples, 160, 4096);
+	KUNIT_EXPECT_GE(test, page_ns, 150ULL);
+	KUNIT_EXPECT_EQ(test, samples, CFQ_PAGE_SAMPLES);
+	cfq_page_add(&page_ns, &samples, NSEC_PER_SEC, 4096);
+	KUNIT_EXPECT_LE(test, page_ns, 240ULL);
+}
 
-	/* One request alone for 100, then two together for 100. */
-	start[0] = dd.share_clock_ns;
-	dd.nr_in_driver = 1;
-	cfq_share_clock_advance(&dd, 1100);
-	start[1] = dd.share_clock_ns;
-	dd.nr_in_driver = 2;
-	cfq_share_clock_advance(&dd, 1200);
-	KUNIT_EXPECT_EQ(test, dd.share_clock_ns - start[0], 150ULL);
-	KUNIT_EXPECT_EQ(test, dd.share_clock_ns - start[1], 50ULL);
+static void cfq_test_request_work(struct kunit *test)
+{
+	const unsigned int page = CFQ_WORK_PAGE;
 
-	/* A clock that steps back does no harm. */
-	cfq_share_clock_advance(&dd, 1150);
-	KUNIT_EXPECT_EQ(test, dd.share_clock_ns - start[0], 150ULL);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, 0, page), page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, 4096, 5 * page), page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, 4096, 5 * page), 5 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, 4097, page), 2 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, SZ_128K, page), 32 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, UINT_MAX, page),
+			CFQ_WORK_MAX);
+
+	KUNIT_EXPECT_EQ(test, cfq_write_work(400, 80), 5 * page);
+	KUNIT_EXPECT_EQ(test, cfq_write_work(100, 80), page * 10 / 8);
+	/* Into a cache; and what cannot be. */
+	KUNIT_EXPECT_EQ(test, cfq_write_work(20, 80), page);
+	KUNIT_EXPECT_EQ(test, cfq_write_work(NSEC_PER_SEC, 1),
+			CFQ_WRITE_WORK_MAX);
+	KUNIT_EXPECT_EQ(test, cfq_write_work(0, 0), page);
 }
 
 static void cfq_test_serial_charge(struct kunit *test)
@@ -530,6 +553,53 @@ static void cfq_test_serial_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_charge_serial(&dd, 1350), 50ULL);
 	KUNIT_EXPECT_EQ(test, cfq_charge_serial(&dd, 1340), 0ULL);
 	KUNIT_EXPECT_EQ(test, dd.charged_until_ns, 1350ULL);
+}
+
+/* Requests of @work that come and go: what each kind is charged in the end. */
+static void cfq_run_parts(struct cfq_driver_data *dd, u64 *now_ns, u64 step_ns,
+			  const unsigned int *work, unsigned int nr, u64 *charged)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		*now_ns += step_ns * work[i];
+		charged[work[i]] += cfq_charge_part(dd, *now_ns, work[i],
+						    U64_MAX);
+	}
+}
+
+static void cfq_test_part_charge(struct kunit *test)
+{
+	static const unsigned int mix[] = { 1, 5, 1, 1, 5, 1, 5, 1, 5, 5 };
+	struct cfq_driver_data dd = { .charged_until_ns = 1000 };
+	u64 now_ns = 1000, charged[6] = {};
+	unsigned int i;
+
+	/* One at a time is charged what it took, whatever its work. */
+	dd.work_in_driver = 5;
+	KUNIT_EXPECT_EQ(test, cfq_charge_part(&dd, 1300, 5, 300), 300ULL);
+	dd.work_in_driver = 1;
+	KUNIT_EXPECT_EQ(test, cfq_charge_part(&dd, 1400, 1, 100), 100ULL);
+	KUNIT_EXPECT_EQ(test, cfq_charge_part(&dd, 1390, 1, 100), 0ULL);
+
+	/* With many beside them, those of five times the work five times. */
+	now_ns = 1400;
+	dd.work_in_driver = 60;
+	for (i = 0; i < 20; i++)
+		cfq_run_parts(&dd, &now_ns, 100, mix, ARRAY_SIZE(mix), charged);
+	memset(charged, 0, sizeof(charged));
+	for (i = 0; i < 10; i++)
+		cfq_run_parts(&dd, &now_ns, 100, mix, ARRAY_SIZE(mix), charged);
+	KUNIT_EXPECT_GE(test, charged[1], 50 * 100 * 95 / 100ULL);
+	KUNIT_EXPECT_LE(test, charged[1], 50 * 100 * 105 / 100ULL);
+	KUNIT_EXPECT_GE(test, charged[5], 250 * 100 * 95 / 100ULL);
+	KUNIT_EXPECT_LE(test, charged[5], 250 * 100 * 105 / 100ULL);
+
+	/* The last one is charged all that was left, if it was there then. */
+	dd.work_in_driver = 1;
+	KUNIT_EXPECT_EQ(test, cfq_charge_part(&dd, now_ns + 10, 1, 5), 5ULL);
+	cfq_charge_part(&dd, now_ns + 10, 1, U64_MAX);
+	KUNIT_EXPECT_EQ(test, dd.charged_until_ns, now_ns + 10);
 }
 
 static struct kunit_case cfq_test_cases[] = {
@@ -554,8 +624,10 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_weight),
 	KUNIT_CASE(cfq_test_tree_reweigh),
 	KUNIT_CASE(cfq_test_tree_wrap),
-	KUNIT_CASE(cfq_test_share_clock),
+	KUNIT_CASE(cfq_test_request_work),
+	KUNIT_CASE(cfq_test_page),
 	KUNIT_CASE(cfq_test_serial_charge),
+	KUNIT_CASE(cfq_test_part_charge),
 	{}
 };
 

@@ -155,7 +155,7 @@ struct cfq_tunables {
 /* Kinds of requests by direction and size, each of which takes about the same. */
 #define CFQ_NR_KINDS	16
 
-/* What was learned of how many requests a device works on at the same time. */
+/* What was learned of a device that works on many requests at the same time. */
 struct cfq_parallelism {
 	u64		service_ns[CFQ_NR_KINDS]; /* of a request by itself */
 	u64		work_ns;	/* sent in this window: their service_ns */
@@ -165,8 +165,17 @@ struct cfq_parallelism {
 	/* One request at a time is watched. */
 	struct request	*probe;
 	u64		probe_sent_ns;
-	unsigned int	probe_kind;
+	unsigned int	probe_bytes;	/* of data */
 	unsigned int	probe_beside;	/* requests in the device before it */
+	bool		probe_write;
+	bool		probe_alone;	/* all but by itself */
+
+	/* What reads [0] and writes [1] take by themselves, for a page. */
+	u64		page_ns[2];
+	unsigned int	page_samples[2];
+	unsigned int	write_work;	/* of a page; see cfq_request_work() */
+	u64		sample_until_ns; /* to be had; 0 if none was waited for */
+	bool		drain;		/* nothing is sent, for a sample */
 };
 
 /* What exists once per device because the hardware does. */
@@ -180,11 +189,10 @@ struct cfq_driver_data {
 	unsigned int		nr_in_driver;	/* requests sent, not completed */
 	sector_t		last_position;	/* end of the last one sent */
 
-	/* Time up to which the device's time has been charged to somebody. */
+	/* Up to here the device's time, or as much, was charged to somebody. */
 	u64			charged_until_ns;
-	/* Integral of 1 / nr_in_driver over time, and when it was updated. */
-	u64			share_clock_ns;
-	u64			share_updated_ns;
+	/* Without a head: the work of all requests sent, not completed. */
+	unsigned int		work_in_driver;
 	/* What a request costs on this device, for queues without a past. */
 	u64			mean_cost_ns;
 	struct cfq_parallelism	par;
@@ -512,26 +520,6 @@ static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
  */
 
 /**
- * cfq_share_clock_advance - bring the in-flight clock up to date
- * @dd: device, with nr_in_driver as it was since the last call
- * @now_ns: time
- *
- * While n requests are in the device each is charged 1/n of the time.  The
- * clock integrates 1/n, so a request owes the difference of two readings.
- * Call before nr_in_driver changes.
- */
-static inline void cfq_share_clock_advance(struct cfq_driver_data *dd,
-					   u64 now_ns)
-{
-	if (now_ns <= dd->share_updated_ns)
-		return;
-	if (dd->nr_in_driver)
-		dd->share_clock_ns += div_u64(now_ns - dd->share_updated_ns,
-					      dd->nr_in_driver);
-	dd->share_updated_ns = now_ns;
-}
-
-/**
  * cfq_charge_serial - device time since the last completion
  * @dd: device
  * @now_ns: time of a completion, or of the end of an idle period
@@ -548,6 +536,34 @@ static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 	if (now_ns > dd->charged_until_ns) {
 		ns = now_ns - dd->charged_until_ns;
 		dd->charged_until_ns = now_ns;
+	}
+	return ns;
+}
+
+/**
+ * cfq_charge_part - the same, if several requests are worked on together
+ * @dd: device
+ * @now_ns: time of a completion
+ * @work: of the completed request, as counted in work_in_driver until now
+ * @in_driver_ns: since it was sent
+ *
+ * Of the time that nobody was charged yet, the part that the request's work
+ * (cfq_request_work()) is of that of all in the device, but no more than the
+ * request was there.  What is left builds up until that is, for each unit of
+ * work, as much as the device takes for one; so requests are charged by their
+ * work, whatever they waited for.
+ *
+ * Return: ns to be charged for the completed request.
+ */
+static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
+				  unsigned int work, u64 in_driver_ns)
+{
+	u64 ns = 0;
+
+	if (now_ns > dd->charged_until_ns) {
+		ns = min(div_u64((now_ns - dd->charged_until_ns) * work,
+				 dd->work_in_driver), in_driver_ns);
+		dd->charged_until_ns += ns;
 	}
 	return ns;
 }

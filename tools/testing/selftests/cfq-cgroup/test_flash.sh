@@ -79,5 +79,57 @@ quiet_reader() {
 	expect "requests of the others: $(ios 2)" "$(ios 2) >= 2 * $(ios 1)"
 }
 
+# two_floods LOAD [OPTION...]: and another one that reads with these options, of the same priority
+two_floods() {
+	local first=$1
+
+	shift
+	make_group g1
+	make_group g2
+	# shellcheck disable=SC2086 # options
+	start_load g1 - "$first" 4 0 $DEEP
+	# shellcheck disable=SC2086 # options
+	start_load g2 - read 4 1000 $DEEP "$@"
+	watch_mb 0 1000 1000 1000
+	sleep 1
+	measure 4
+}
+
+sizes() {
+	title "small requests beside large ones: half of the device each, within 2 pp"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	two_floods read --bs=64k
+	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
+		"$(distance 50 50) <= 2"
+}
+
+# What a write costs is only roughly known, and the device stalls by chance.
+writes() {
+	title "writes, five times as long as reads, beside these: half each, within 10 pp"
+	load_flash read_us=400 program_us=2000 erase_us=12500
+	two_floods write
+	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
+		"$(distance 50 50) <= 10"
+}
+
+# Before the first write, few reads are to be in the device; with these there are too many.
+stuck() {
+	title "requests that hang in the device do not hold up the others"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW timeout_ms=10000
+	make_group g
+	watch_mb 0 1000 1000 250
+	# shellcheck disable=SC2086 # options
+	start_load g - read 4 0 $DEEP
+	sleep 0.5
+	echo "3 requeue" >"$MODEL/hang"
+	sleep 0.5
+	start_load g - write 1 1000
+	sleep 0.5
+	measure 1
+	expect "$(ios 1) reads and $(ios 2) writes in a second" "$(ios 1) > 2000 && $(ios 2) > 20"
+}
+
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases shares_and_rate alone quiet_reader
+run_cases shares_and_rate alone quiet_reader sizes writes stuck
