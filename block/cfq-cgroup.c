@@ -282,24 +282,17 @@ static unsigned int cfqd_held(const struct cfq_data *cfqd)
 	return cfqd->nr_queued + cfqd->nr_in_driver + cfqd->nr_admitted;
 }
 
-/* Is there anything to do in @cfqd or below? */
-static bool cfqd_has_members(const struct cfq_data *cfqd)
+/*
+ * Is there anything to do in @cfqd or below?  Or, if @waiting, something that
+ * only needs descriptors?
+ */
+static bool cfqd_has_members(const struct cfq_data *cfqd, bool waiting)
 {
+	const struct cfq_service_tree *st = cfqd->members;
 	enum cfq_class class;
 
 	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		if (cfqd->members[class].nr)
-			return true;
-	return false;
-}
-
-/* Would there be something to do, if there were descriptors? */
-static bool cfqd_has_waiting(const struct cfq_data *cfqd)
-{
-	enum cfq_class class;
-
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		if (cfqd->members[class].nr_waiting)
+		if (waiting ? st[class].nr_waiting : st[class].nr)
 			return true;
 	return false;
 }
@@ -416,20 +409,22 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 }
 
 /*
- * By how much a newcomer to @st may be behind its minimum, to go before its
- * equals.  The first on it may itself be behind, as it was given back some of
+ * By how much a newcomer may be behind the minimum of its tree, to go before
+ * its equals.  The first on it may itself be behind, as it was given back some of
  * what it had been charged in advance; and where groups take turns, more may
  * be given back, for all that is in the disk, while the newcomer waits to be
  * chosen.
  */
-static u64 cfq_newcomer_credit_ns(struct cfq_service_tree *st,
-				  const struct cfq_driver_data *dd)
+static u64 cfq_newcomer_credit(const struct cfq_member *member)
 {
+	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+	struct cfq_service_tree *st = member_tree(member);
 	const struct cfq_entity *first = cfq_st_first(st);
 	s64 behind = first ? st->min_vdisktime - first->vdisktime : 0;
 
-	return max(behind, 0LL) +
-	       (dd->one_head ? dd->tun.group_slice_ns / 16 : 1);
+	return max(behind, 0LL) + (dd->one_head ?
+		cfq_st_mean_vdisktime(st, member->entity.weight,
+				      dd->tun.group_slice_ns / 16) : 1);
 }
 
 /* As cfq_member.idle_since_ns of one that waits. */
@@ -471,7 +466,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 		member_set_waiting(member, false);
 		st = member_tree(member);
 		cfq_st_add(st, &member->entity,
-			   was_away ? cfq_newcomer_credit_ns(st, dd) :
+			   was_away ? cfq_newcomer_credit(member) :
 				      2 * tun->group_slice_ns);
 		top = member;
 	}
@@ -522,9 +517,9 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 		}
 		member_set_waiting(member, waiting);
 		member->idle_since_ns = waiting ? CFQ_NOT_IDLE : now_ns;
-		if (cfqd_has_members(member->group))
+		if (cfqd_has_members(member->group, false))
 			break;
-		waiting = cfqd_has_waiting(member->group);
+		waiting = cfqd_has_members(member->group, true);
 	}
 }
 
@@ -699,7 +694,8 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 	if (st->gone_until_ns > now_ns && (s64)(st->gone_vdisktime - behind) < 0)
 		behind = st->gone_vdisktime;
 	return (s64)(member->entity.vdisktime - behind) >
-	       (s64)dd->tun.group_slice_ns / CFQ_MIXED_LEAD_PART;
+	       (s64)cfq_st_mean_vdisktime(st, 0, dd->tun.group_slice_ns /
+						 CFQ_MIXED_LEAD_PART);
 }
 
 /*

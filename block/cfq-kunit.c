@@ -407,6 +407,21 @@ static void cfq_test_tree_reweigh(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, st.total_weight, 50U);
 }
 
+/* The same in device time, whatever the scale of the weights. */
+static void cfq_test_tree_mean(struct kunit *test)
+{
+	struct cfq_entity a = { .weight = 300 }, b = { .weight = 100 };
+	struct cfq_service_tree st;
+
+	cfq_st_init(&st);
+	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 0, 1000), 0ULL);
+	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 50, 1000), 2000ULL);
+	cfq_st_add(&st, &a, 0);
+	cfq_st_add(&st, &b, 0);
+	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 0, 1000), 500ULL);
+	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 200, 1000), 500ULL);
+}
+
 static void cfq_test_tree_wrap(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
@@ -623,6 +638,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_correction),
 	KUNIT_CASE(cfq_test_tree_weight),
 	KUNIT_CASE(cfq_test_tree_reweigh),
+	KUNIT_CASE(cfq_test_tree_mean),
 	KUNIT_CASE(cfq_test_tree_wrap),
 	KUNIT_CASE(cfq_test_request_work),
 	KUNIT_CASE(cfq_test_page),

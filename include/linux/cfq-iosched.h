@@ -376,6 +376,18 @@ static inline s64 cfq_vdisktime_delta(s64 ns, unsigned int weight)
 	return div_s64(ns * CFQ_WEIGHT_DEFAULT, weight);
 }
 
+/*
+ * Device time @ns in virtual time of a mean entity of @st, and of one more of
+ * weight @weight if that is not 0: the same whatever the scale of the weights.
+ */
+static inline u64 cfq_st_mean_vdisktime(const struct cfq_service_tree *st,
+					unsigned int weight, u64 ns)
+{
+	return div_u64(ns * CFQ_WEIGHT_DEFAULT *
+		       (st->nr + st->nr_waiting + !!weight),
+		       (st->total_weight + weight) ?: 1);
+}
+
 static inline void cfq_st_update_min(struct cfq_service_tree *st)
 {
 	struct cfq_entity *first = cfq_st_first(st);
