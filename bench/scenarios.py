@@ -324,6 +324,36 @@ SCENARIOS = [
         },
         goal="error <= 0.5 pp, >= 99 % of none",
     ),
+    *(
+        side_by_side(
+            name,
+            "3",
+            "shares",
+            f"flash, {what}, 4 jobs a group, 16 deep, 2 s",
+            "flash",
+            0.5,
+            2,
+            groups,
+            environment=FLASH_COST,
+        )
+        for name, what, groups in (
+            (
+                "flash_rrw",
+                "4 KB random, read, read, write",
+                three(4, ["read", "read", "write"], 16),
+            ),
+            (
+                "flash_wrr",
+                "4 KB random, write, read, read",
+                three(4, ["write", "read", "read"], 16),
+            ),
+            (
+                "flash_sizes",
+                "4 KB random reads beside 128 KB sequential ones",
+                [Group(4, 4, "read", 16), Group(4, 4, "seq", 16)],
+            ),
+        )
+    ),
     QUIET_DISK,
     far(QUIET_DISK),
     side_by_side(
