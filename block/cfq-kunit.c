@@ -599,8 +599,8 @@ static void cfq_test_part_charge(struct kunit *test)
 
 	/* With many beside them, those of five times the work five times. */
 	now_ns = 1400;
-	dd.work_in_driver = 60;
-	for (i = 0; i < 20; i++)
+	dd.work_in_driver = 600;
+	for (i = 0; i < 200; i++)
 		cfq_run_parts(&dd, &now_ns, 100, mix, ARRAY_SIZE(mix), charged);
 	memset(charged, 0, sizeof(charged));
 	for (i = 0; i < 10; i++)

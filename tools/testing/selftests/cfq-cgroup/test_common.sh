@@ -485,10 +485,31 @@ watch_mb() {
 	done
 }
 
-# measure SECONDS: leaves the counts of that time in $TMP/ranges, one line a stretch
+# stat GROUP NAME [DISK [FILE]]: the number in cfq.stat
+stat() {
+	grep "^$(cat "/sys/block/${3:-$DISK}/dev") " "${4:-$CG/$1/cfq.stat}" | tr ' ' '\n' |
+		sed -n "s/^$2=//p"
+}
+
+# turn_begins GROUP: waits for it, if there are turns
+turn_begins() {
+	local disk=${MODEL##*/} left=150 before
+
+	before=$(stat "$1" slices "$disk")
+	while [ "$(stat "$1" slices "$disk")" = "$before" ] && [ "$left" -gt 0 ]; do
+		left=$((left - 1))
+		sleep 0.01
+	done
+}
+
+# measure SECONDS [GROUP]: leaves the counts of that time in $TMP/ranges, one line a stretch. With
+# GROUP it begins and ends where a turn of that group begins: a round is counted as a whole or not
+# at all.
 measure() {
+	[ -z "$2" ] || turn_begins "$2"
 	echo reset >"$MODEL/ranges"
 	sleep "$1"
+	[ -z "$2" ] || turn_begins "$2"
 	stretches >"$TMP/ranges"
 }
 

@@ -129,7 +129,7 @@ beside() {
 # share_out PERCENT...: so, within the bound
 share_out() {
 	sleep 2
-	measure "$DURATION"
+	measure "$DURATION" g2
 	expect "shares $(shares) %, $(ios) requests, promised $*" "$(distance "$@") <= $BOUND"
 }
 

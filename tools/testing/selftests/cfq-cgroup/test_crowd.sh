@@ -33,7 +33,7 @@ many_tasks() {
 	load_with_log c - read 100 50000
 	watch_mb 0 25000 25000 25000 50000 25000
 	sleep 3
-	measure 30
+	measure 30 a
 	stop_loads
 	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
 		"$(share_error 0 4 7) <= 1.5"
@@ -53,7 +53,7 @@ uneven() {
 	start_load many - read 80 2500
 	watch_mb 0 2500 2500 20000
 	sleep 2
-	measure 30
+	measure 30 few
 	expect "shares of device time $(shares) %, error $(share_error 4 4) pp" \
 		"$(share_error 4 4) <= 1"
 }
@@ -68,7 +68,7 @@ newcomer() {
 	start_load one - read 1 25000
 	sleep 1
 	watch_mb 0 25000 25000 250
-	measure 20
+	measure 20 crowd
 	expect "shares of device time $(shares) %, error $(share_error 4 4) pp" \
 		"$(share_error 4 4) <= 3"
 }
@@ -124,7 +124,7 @@ quiet_reader() {
 	start_load flood - read 2 250 --ioengine=libaio --iodepth=32
 	watch_mb 0 250 250 500
 	sleep 2
-	measure 20
+	measure 20 flood
 	stop_loads
 	expect "shares of device time $(shares) %, error $(share_error 0 7) pp" \
 		"$(share_error 0 7) <= 1"

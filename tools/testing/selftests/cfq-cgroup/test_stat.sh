@@ -4,12 +4,6 @@
 
 . ./test_common.sh
 
-# stat GROUP NAME [DISK [FILE]]: the number
-stat() {
-	grep "^$(cat "/sys/block/${3:-$DISK}/dev") " "${4:-$CG/$1/cfq.stat}" | tr ' ' '\n' |
-		sed -n "s/^$2=//p"
-}
-
 # note_stats GROUP...: from here on counts grown()
 note_stats() {
 	for group; do

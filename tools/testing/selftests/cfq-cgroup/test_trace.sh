@@ -64,11 +64,6 @@ sum() {
 		awk '{ sum += $1 } END { printf "%.0f", sum }'
 }
 
-# stat GROUP NAME: the number in cfq.stat
-stat() {
-	tr ' ' '\n' <"$CG/$1/cfq.stat" | sed -n "s/^$2=//p"
-}
-
 # must NUMBER WHAT CONDITION: it holds for the number, which is on its left side
 must() {
 	expect "$1 $2" "$1 $3"

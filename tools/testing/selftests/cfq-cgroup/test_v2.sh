@@ -5,21 +5,19 @@
 
 . ./test_common.sh
 
-DURATION=${DURATION:-25}	# of virtual time
-# In percentage points: where it begins and ends, a turn of a group is counted or not, 1.6 % of that
-BOUND=${BOUND:-3}
+DURATION=${DURATION:-15}	# of virtual time
+BOUND=${BOUND:-2}		# percentage points
 USER_ID=1000			# without privileges
 # By path, since the shell of busybox would take its own, which knows no cgroup namespaces
 UNSHARE=$([ -x /usr/bin/unshare ] && echo /usr/bin/)unshare
 
-# stat GROUP NAME: of the disk's line in cfq.stat
-stat() {
-	grep "^$(cat "/sys/block/$DISK/dev") " "$CG/$1/cfq.stat" | tr ' ' '\n' | sed -n "s/^$2=//p"
-}
-
+# share_out GROUP PERCENT...: so, within the bound; GROUP is one of them
 share_out() {
+	local group=$1
+
+	shift
 	sleep 2
-	measure "$DURATION"
+	measure "$DURATION" "$group"
 	expect "shares $(shares) %, promised $*" "$(distance "$@") <= $BOUND"
 }
 
@@ -34,7 +32,7 @@ enabled() {
 	start_load b - read 4 1000
 	watch_mb 0 1000 1000 1000
 	echo 300 >"$CG/a/cfq.weight"
-	share_out 75 25
+	share_out a 75 25
 	echo -cfq >"$CG/cgroup.subtree_control" || fail "it cannot be disabled"
 	[ ! -e "$CG/a/cfq.weight" ] || fail "its files are still there"
 	sleep 1
@@ -44,7 +42,7 @@ enabled() {
 	expect "a weight is back at $(cat "$CG/a/cfq.weight")" \
 		"\"$(cat "$CG/a/cfq.weight")\" == \"default 100\""
 	echo 300 >"$CG/b/cfq.weight"
-	share_out 25 75
+	share_out a 25 75
 }
 
 threads() {
@@ -62,9 +60,9 @@ threads() {
 		"$CG/p/b/cgroup.threads" 1500 1500) >"$TMP/fio.threads" 2>&1 &
 	LOADS=" $!"
 	watch_mb 0 1500 1500 1500
-	share_out 75 25
+	share_out p/a 75 25
 	echo 50 >"$CG/p/a/cfq.weight"
-	share_out 33.3 66.7
+	share_out p/a 33.3 66.7
 }
 
 # as_user COMMAND: by that user in a cgroup namespace of group user, or of a group in it
@@ -104,7 +102,7 @@ delegated() {
 	start_load user/b - read 4 1000
 	start_load other - read 4 2000
 	watch_mb 0 1000 1000 1000 2000 1000
-	share_out 30 20 50
+	share_out other 30 20 50
 	stop_loads
 	mount -o remount "$CG"
 }

@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-8}
-DURATION=${DURATION:-20}	# of virtual time; a sixth of it on flash, half where one has all
+DURATION=${DURATION:-30}	# of virtual time; a tenth of it on flash, a third where one has all
 BOUND=${BOUND:-1}		# percentage points
 
 # set_file GROUP FILE TEXT
@@ -33,14 +33,15 @@ two_groups() {
 
 # share_out PERCENT...: so, within the bound
 share_out() {
-	local seconds=$DURATION error
+	local seconds=$DURATION group=g2 error
 
 	sleep 2
+	[ ! -d "$CG/g1/child" ] || group=g1/child
 	case " $* " in
-	*" 100 "*) seconds=$((DURATION / 2)) ;;
+	*" 100 "*) seconds=$((DURATION / 3)) group= ;;
 	esac
-	[ "$MODULE" = cfq_disk ] || seconds=$((seconds / 6))
-	measure "$seconds"
+	[ "$MODULE" = cfq_disk ] || seconds=$((seconds / 10)) group=
+	measure "$seconds" "$group"
 	error=$(distance "$@")
 	expect "shares $(shares) %, $(ios) requests, promised $*, error $error pp" \
 		"$error <= $BOUND"
