@@ -22,6 +22,16 @@ still_reading() {
 	fail "nothing is read with $(cat "$QUEUE/scheduler")"
 }
 
+# switch_while_reading: to each other scheduler and back, and each serves requests
+switch_while_reading() {
+	for other in $OTHERS; do
+		select_sched "$other"
+		still_reading
+		select_sched cfq
+		still_reading
+	done
+}
+
 there_and_back() {
 	title "a group that did I/O; from cfq to another scheduler and back"
 	load_disk
@@ -46,12 +56,19 @@ under_load() {
 	start_load h - read 4 4000
 	start_load h - write 4 6000
 	sleep 1
-	for other in $OTHERS; do
-		select_sched "$other"
-		still_reading
-		select_sched cfq
-		still_reading
-	done
+	switch_while_reading
+}
+
+flash_under_load() {
+	title "the same on flash, with requests of all sizes"
+	load_flash
+	make_group g 0
+	make_group h 7
+	watch_mb 0 8000
+	start_load g - mix 4 0 --ioengine=libaio --iodepth=16 --bsrange=4k-128k
+	start_load h - mix 4 2000 --bsrange=4k-128k
+	sleep 1
+	switch_while_reading
 }
 
 groups_change_meanwhile() {
@@ -150,5 +167,5 @@ plug() {
 	echo 1 >"$MODEL/plug"
 }
 
-run_cases there_and_back under_load groups_change_meanwhile removed_with_requests disk_goes \
-	unplugged
+run_cases there_and_back under_load flash_under_load groups_change_meanwhile \
+	removed_with_requests disk_goes unplugged
