@@ -52,7 +52,7 @@ targets() {
 	watch_mb $stretches
 	sleep 2
 	echo reset >"$MODEL/ranges"
-	su user -c "python3 $MONITOR -i 10 -n 1 -d $DISK --json" >"$TMP/json" 2>"$TMP/json.errors"
+	su user -c "python3 $MONITOR -i 25 -n 1 -d $DISK --json" >"$TMP/json" 2>"$TMP/json.errors"
 	stretches >"$TMP/ranges"
 	stop_loads
 	values json

@@ -76,7 +76,10 @@ sums() {
 	nr=0
 	for group in a/1 a/2 b; do
 		nr=$((nr + 1))
-		for name in time requests sectors; do
+		# Time in which it was kept idle is none of the disk's own
+		near "$group, time" "$(($(grown "$group" time) - $(grown "$group" idle)))" \
+			"$(counted "$nr" time)" 4
+		for name in requests sectors; do
 			near "$group, $name" "$(grown "$group" "$name")" \
 				"$(counted "$nr" "$name")" 4
 		done
