@@ -1524,7 +1524,7 @@ static bool cfq_would_be_alone(const struct cfq_driver_data *dd)
  * costs a moment of the device's time, and only when cfq has just been selected.
  * But without it nobody would know what a write costs on a device that is
  * always full: a group of writers, due 62 % beside two of readers, would have
- * 89 % of it, instead of 64 to 69 (bench/bench --only flash_wrr).
+ * 89 % of it instead of 68 (bench/bench --only flash_wrr).
  */
 static bool cfq_must_wait_for_sample(struct cfq_driver_data *dd,
 				     struct request *rq, u64 now_ns)
