@@ -6,10 +6,10 @@
 
 . ./test_common.sh
 
-NR_SWITCHES=${NR_SWITCHES:-400}
-NR_GROUPS=${NR_GROUPS:-300}
-NR_MOVES=${NR_MOVES:-4000}
-NR_LIMITS=${NR_LIMITS:-120}
+NR_SWITCHES=${NR_SWITCHES:-500}
+NR_GROUPS=${NR_GROUPS:-500}
+NR_MOVES=${NR_MOVES:-5000}
+NR_LIMITS=${NR_LIMITS:-160}
 DISKS="cfqd0 cfqd1"
 OTHERS="none mq-deadline kyber bfq"
 
@@ -240,7 +240,7 @@ faults() {
 	make_group g0 0
 	make_group g7 7
 	start_verifying cfqd0
-	for nr in 1 2 3 4; do
+	for nr in 1 2 3 4 5 6; do
 		# Requeued by the timeout, and right in the end
 		echo "3 requeue" >"$MODEL/hang"
 
