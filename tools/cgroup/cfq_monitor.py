@@ -115,6 +115,17 @@ def read_number(directory, name, default):
     return int(read(directory, name).strip() or default)
 
 
+def read_stats(directory):
+    """The counters of a group, by device."""
+    stats = {}
+    for line in read(directory, "cfq.stat").splitlines():
+        device, *pairs = line.split()
+        stats[device] = {
+            key: int(value) for key, value in (pair.split("=") for pair in pairs)
+        }
+    return stats
+
+
 class Group:
     """The settings and counters of one group when they were read."""
 
@@ -122,12 +133,7 @@ class Group:
         self.path = path
         self.parent = parent
         self.children = []
-        self.stats = {}
-        for line in read(directory, "cfq.stat").splitlines():
-            device, *pairs = line.split()
-            self.stats[device] = {
-                key: int(value) for key, value in (pair.split("=") for pair in pairs)
-            }
+        self.stats = self.stats_after_children = read_stats(directory)
         # Version 1: a number, and the devices in a file of their own. Version 2: "default NUMBER", and the devices.
         self.weights = {"default": DEFAULT_WEIGHT}
         lines = read(directory, "cfq.weight") + read(directory, "cfq.weight_device")
@@ -173,6 +179,11 @@ class Sample:
             parent.children.append(group)
         for child in children:
             self._add(os.path.join(directory, child), os.path.join(path, child), group)
+        if children:
+            try:
+                group.stats_after_children = read_stats(directory)
+            except OSError:
+                pass
 
     def devices(self):
         """The devices on which there was I/O, in the order of their numbers."""
@@ -195,6 +206,8 @@ class Member:
         self.cls = cls
         self.did = did
         self.now = now
+        # What it had for sure, where that is not known exactly
+        self.least_time = did["time"]
         self.active = False
         self.target = 0.0
 
@@ -204,9 +217,8 @@ class Member:
 
     def judge(self, time_of_parent):
         """Whoever sends a request now and then takes nothing from the others, and counts as not there."""
-        time_of_it = self.did["time"]
         self.active = any((self.now or {}).values()) or (
-            time_of_it > 0 and time_of_it >= time_of_parent * ACTIVE_FROM
+            self.least_time > 0 and self.least_time >= time_of_parent * ACTIVE_FROM
         )
 
 
@@ -237,12 +249,11 @@ def member_of_group(device, group, depth, before):
     )
 
 
-def member_of_tasks(device, group, depth, did, of_children):
+def member_of_tasks(device, group, depth, did, of_children, before):
     """The tasks of a group that has child groups. The settings of the topmost one are those of its tasks."""
-    # The files are read one after the other, so where the tasks do nothing there may be a little left.
     own = {key: max(0, did[key] - sum(d[key] for d in of_children)) for key in COUNTERS}
     at_top = group.parent is None
-    return Member(
+    member = Member(
         os.path.join(group.path, "(tasks)"),
         depth,
         group.weight(device) if at_top else group.leaf_weight,
@@ -250,6 +261,13 @@ def member_of_tasks(device, group, depth, did, of_children):
         own,
         None,
     )
+    # The files are read one after the other, and a slice is counted as a whole when it ends. One that ended between the
+    # group's file and the child's, the last time, looks now as if the tasks had had it.
+    old = before.groups.get(group.path)
+    if old and device in old.stats_after_children:
+        late = difference(old.stats.get(device, {}), old.stats_after_children[device])
+        member.least_time -= late["time"]
+    return member
 
 
 def set_targets(siblings, parent):
@@ -275,7 +293,7 @@ def members_below(device, member, group, before):
     if not below:
         return
     of_children = [child.did for child, _ in below]
-    tasks = member_of_tasks(device, group, depth, member.did, of_children)
+    tasks = member_of_tasks(device, group, depth, member.did, of_children, before)
     set_targets([tasks] + [child for child, _ in below], member)
     if tasks.active:
         yield tasks

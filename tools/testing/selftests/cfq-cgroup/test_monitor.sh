@@ -126,6 +126,39 @@ tree() {
 	[ -z "$(value json 3 /a weight)" ] || fail "a is still there"
 }
 
+# active TIME...: the active groups of a tree without a kernel, whose topmost group's time, in us, reads
+# as given: before and after its children's, twice. Each of these had 600 ms, and then 400 more.
+active() {
+	mkdir -p "$TMP/tree/a" "$TMP/tree/b"
+	touch "$TMP/tree/cfq.stat" "$TMP/tree/a/cfq.stat" "$TMP/tree/b/cfq.stat"
+	python3 - "$MONITOR" "$TMP/tree" "$@" <<-END
+		import importlib.util, os, sys
+		spec = importlib.util.spec_from_file_location("monitor", sys.argv[1])
+		monitor = importlib.util.module_from_spec(spec)
+		spec.loader.exec_module(monitor)
+		top = sys.argv[2]
+		times = {name: iter((600000, 1000000)) for name in "ab"}
+		times["."] = map(int, sys.argv[3:])
+		zero = dict.fromkeys(monitor.COUNTERS, 0)
+		monitor.read_stats = lambda directory: {
+		    "1:1": {**zero, "time": next(times[os.path.relpath(directory, top)])}
+		}
+		samples = monitor.Sample(top), monitor.Sample(top)
+		(device,) = monitor.compare(*samples, [], "/", True)["devices"]
+		print(*(group["group"] for group in device["groups"] if group["active"]))
+	END
+}
+
+late() {
+	local found
+
+	title "a slice that ends while it reads is not taken for one of the tasks above"
+	found=$(active 900000 1200000 2000000 2000000)
+	[ "$found" = "/ /a /b" ] || fail "its tasks did nothing, and active are $found"
+	found=$(active 1200000 1200000 2300000 2300000)
+	[ "$found" = "/ /(tasks) /a /b" ] || fail "its tasks had 300 ms, and active are $found"
+}
+
 plain() {
 	title "plain text when piped, in place on a terminal, only what was asked for"
 	load_disk nr_devices=2
@@ -205,4 +238,4 @@ unified() {
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
 [ -e "$MONITOR" ] || skip_all "no $MONITOR"
 command -v python3 >/dev/null || skip_all "no python3"
-run_cases targets tree plain errors unified
+run_cases targets tree late plain errors unified
