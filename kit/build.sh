@@ -13,7 +13,7 @@ version=$(echo "$name" | cut -d. -f1,2)
 # What is built says nothing of when and where. What was compiled before at the same place, for a tree as it was or in a
 # clone that is gone, comes from the compiler's cache.
 make_kernel() {
-	make -C "$tree" "O=$objects" -j "$jobs" CC="ccache gcc" HOSTCC="ccache gcc" \
+	CCACHE_DEPEND=1 make -C "$tree" "O=$objects" -j "$jobs" CC="ccache gcc" HOSTCC="ccache gcc" \
 		KBUILD_BUILD_USER=cfq KBUILD_BUILD_HOST=kit KBUILD_BUILD_TIMESTAMP=2020-01-01 \
 		KBUILD_BUILD_VERSION=1 CFLAGS_apic.o="-include $kit/config/apic-calibration.h" "$@"
 }
