@@ -34,14 +34,15 @@
 /* Think times: one sample weighs 256; a queue is believed from this sum on. */
 #define CFQ_TTIME_VALID_SAMPLES	80
 
-/* The priority that counts: no class set means best effort, level 4. */
+/* The priority that counts: no class set means best effort, level 4; no hint. */
 static inline unsigned short cfq_effective_ioprio(unsigned short ioprio)
 {
 	switch (IOPRIO_PRIO_CLASS(ioprio)) {
 	case IOPRIO_CLASS_RT:
 	case IOPRIO_CLASS_BE:
 	case IOPRIO_CLASS_IDLE:
-		return ioprio;
+		return IOPRIO_PRIO_VALUE(IOPRIO_PRIO_CLASS(ioprio),
+					 IOPRIO_PRIO_LEVEL(ioprio));
 	default:
 		return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, IOPRIO_BE_NORM);
 	}

@@ -38,7 +38,11 @@
  *    a base slice of virtual time, even if the device could take more: with a
  *    few tasks, each with one request, all would be in the device at once and
  *    priorities would decide nothing.  For the same reason a class waits while
- *    a better one has requests in flight.
+ *    a better one has requests in flight.  A request that is lost in the device
+ *    is not waited for until the driver gives it up: who has sent nothing for a
+ *    second (a tenth of that without a head), and has nothing queued, is left
+ *    out of all this.  Without that, one such request stopped everybody else
+ *    (test_tasks.sh, test_flash.sh).
  *
  * 3. Slices.  Sequential synchronous queues profit from having the head for
  *    themselves.  When the turn of such a queue comes on a disk, it becomes
@@ -848,20 +852,6 @@ static void cfq_refuse_request(struct request *rq)
 	blk_mq_end_request(rq, BLK_STS_AGAIN);
 }
 
-/*
- * A crowd of tasks would take all descriptors there are, and the requests of
- * others could not even be seen, let alone be scheduled.  So where they are
- * scarce, who wants one waits here, in order, and not for a tag: who is woken
- * up for a tag may find it taken by a task that did not wait, again and again,
- * and tags know nothing of groups.  Descriptors that are not inserted yet are
- * not counted, so there may be too few at times; then there are still the tags
- * to wait for.
- */
-struct cfq_in_line {
-	struct list_head	node;	/* on cfqd->line */
-	struct completion	admitted;
-};
-
 /* Let those go on for whom there is a descriptor. */
 static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 {
@@ -914,15 +904,20 @@ static void cic_end_admission(struct cfq_io_cq *cic)
 	cfq_group_put(cfqd);
 }
 
-static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
+static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	struct cfq_in_line waiter;
+	struct cfq_in_line waiter = { .class = class };
+	struct cfq_in_line *other;
 
 	lockdep_assert_held(&cfqmd->lock);
 
 	init_completion(&waiter.admitted);
-	list_add_tail(&waiter.node, &cfqd->line);
+	list_for_each_entry_reverse(other, &cfqd->line, node)
+		if (other->class <= waiter.class)
+			break;
+	/* Behind that one, or first. */
+	list_add(&waiter.node, &other->node);
 	cfqmd->nr_waiting++;
 	cfq_group_waits(cfqd, ktime_get_ns());
 	cfq_group_line_changed(cfqd);
@@ -939,6 +934,7 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd)
 static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 			      bool nowait)
 {
+	enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
 	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
 	struct cfq_data *cfqd;
 	bool admitted;
@@ -949,9 +945,10 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		cfqd->ref++;
 	else
 		cfqd = cfq_group_get_current(cfqmd);
-	admitted = list_empty(&cfqd->line) && cfq_group_has_room(cfqd);
+	admitted = (list_empty(&cfqd->line) || cfq_line_class(cfqd) > class) &&
+		cfq_group_has_room(cfqd, class);
 	if (!admitted && !nowait) {
-		cfq_wait_for_descriptor(cfqd);
+		cfq_wait_for_descriptor(cfqd, class);
 		admitted = true;
 		/* Another task may share the cic. */
 		if (cic && !cic->admitted) {
@@ -1413,7 +1410,8 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 		*cfqqp = close;
 		return true;
 	}
-	if (cfqq->nr_in_driver)
+	if (cfqq->nr_in_driver &&
+	    !cfq_entity_stuck(dd, &cfqq->entity, now_ns))
 		return true;
 	if (cfqq->idle_until_ns > now_ns) {
 		hrtimer_start(&dd->idle_timer,
@@ -1425,6 +1423,19 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 expire:
 	cfq_expire_active(cfqd, now_ns, end);
 	return false;
+}
+
+/* The queue most behind on @st that others have to wait for, if any. */
+static struct cfq_entity *cfq_first_awaited(const struct cfq_driver_data *dd,
+					    struct cfq_service_tree *st,
+					    u64 now_ns)
+{
+	struct cfq_entity *entity = cfq_st_first(st);
+
+	while (entity && !entity_to_cfqq(entity)->nr_queued &&
+	       cfq_entity_stuck(dd, entity, now_ns))
+		entity = cfq_st_next(entity);
+	return entity;
 }
 
 /* The queue to be served next, or NULL if none may be. */
@@ -1439,9 +1450,9 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 		return cfqq;
 
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
-		struct cfq_entity *first = cfq_st_first(&cfqd->trees[class]);
-		struct cfq_entity *entity;
+		struct cfq_entity *first, *entity;
 
+		first = cfq_first_awaited(dd, &cfqd->trees[class], now_ns);
 		for (entity = first; entity; entity = cfq_st_next(entity)) {
 			if (dd->one_head &&
 			    cfq_entity_lead(entity, first) > max_lead_ns)
@@ -1580,7 +1591,8 @@ static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 			   unsigned int bytes, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
-	u64 elapsed_ns = now_ns - par->window_start_ns;
+	/* That of a plug may be earlier. */
+	u64 elapsed_ns = now_ns - min(now_ns, par->window_start_ns);
 
 	if (elapsed_ns >= CFQ_WORK_WINDOW_NS) {
 		par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
@@ -1664,6 +1676,7 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 			dd->charged_until_ns = now_ns;
 	}
 	cfqq->idle_until_ns = 0;
+	cfqq->entity.sent_ns = now_ns;
 
 	dd->last_position = rq_end_sector(rq);
 	cfqq_unlink_rq(cfqq, rq);
@@ -1681,7 +1694,7 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	cfqq_charge(cfqq, rq_estimate_ns(rq), 0);
 
 	cfq_group_count_sent(cfqd, blk_rq_sectors(rq),
-			     now_ns - min(now_ns, rq->start_time_ns));
+			     now_ns - min(now_ns, rq->start_time_ns), now_ns);
 }
 
 /* The next request of @cfqd, or NULL if it has none to give now. */
@@ -1702,16 +1715,21 @@ static struct request *cfq_data_dispatch(struct cfq_data *cfqd, u64 now_ns)
 /*
  * Nothing more is to be sent now, or it is.  While a device without a head
  * works there is no use in asking before cfq_should_ask_again(), unless for
- * a group that need not wait, or when a timer says so.
+ * a group that need not wait, or when a timer says so.  One is set in case
+ * that what is waited for is stuck.
  */
 static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
 {
-	const struct cfq_driver_data *dd = &cfqmd->dd;
+	struct cfq_driver_data *dd = &cfqmd->dd;
 
 	cfqmd->withheld = withheld;
 	cfqmd->nr_since_withheld = 0;
 	WRITE_ONCE(cfqmd->held, withheld && !dd->one_head && dd->nr_in_driver &&
 		   !dd->par.drain);
+	if (cfqmd->held && !hrtimer_is_queued(&dd->idle_timer))
+		hrtimer_start(&dd->idle_timer,
+			      ktime_add_ns(ktime_get(), cfq_stuck_ns(dd)),
+			      HRTIMER_MODE_ABS);
 }
 
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
@@ -1968,7 +1986,9 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
 {
 	struct cfq_driver_data *dd = container_of(timer, struct cfq_driver_data,
 						  idle_timer);
+	struct cfq_meta_data *cfqmd = container_of(dd, struct cfq_meta_data, dd);
 
+	WRITE_ONCE(cfqmd->held, false);
 	blk_mq_run_hw_queues(dd->queue, true);
 	return HRTIMER_NORESTART;
 }
@@ -2128,7 +2148,8 @@ static void cfq_exit_sched(struct elevator_queue *eq)
 
 	blk_queue_flag_clear(QUEUE_FLAG_DISABLE_WBT_DEF, q);
 	wbt_enable_default(q->disk);
-	kfree(cfqmd);
+	/* cfq_task_limited() may look at the root group. */
+	kfree_rcu_mightsleep(cfqmd);
 }
 
 /*

@@ -146,6 +146,8 @@ static void cfq_test_ioprio(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(rt), rt);
 	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(idle), idle);
 	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(0), normal);
+	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(rt | (1 << IOPRIO_HINT_SHIFT)),
+			rt);
 	KUNIT_EXPECT_EQ(test, cfq_ioprio_to_class(rt), CFQ_CLASS_RT);
 	KUNIT_EXPECT_EQ(test, cfq_ioprio_to_class(normal), CFQ_CLASS_BE);
 	KUNIT_EXPECT_EQ(test, cfq_ioprio_to_class(idle), CFQ_CLASS_IDLE);
@@ -512,6 +514,11 @@ static void cfq_test_tree_gone(struct kunit *test)
 	cfq_st_note_gone(&b, 1100, 100);
 	KUNIT_EXPECT_EQ(test, st.gone_vdisktime, b.vdisktime);
 	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1200ULL);
+	/* It was back meanwhile, and has had more. */
+	cfq_entity_charge(&b, 20);
+	cfq_st_note_gone(&b, 1150, 100);
+	KUNIT_EXPECT_EQ(test, st.gone_vdisktime, b.vdisktime);
+	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1250ULL);
 }
 
 static void cfq_test_page(struct kunit *test)

@@ -15,6 +15,7 @@
 #define _LINUX_CFQ_IOSCHED_H
 
 #include <linux/blkdev.h>
+#include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/ioprio.h>
 #include <linux/iocontext.h>
@@ -47,7 +48,8 @@ enum cfq_class {
  * @nr: entities on the tree
  * @nr_waiting: those that are not, but count as if they were
  * @total_weight: sum of the weights of both
- * @gone_vdisktime: of the entity that was most behind of those that just went
+ * @gone: the entity that was most behind of those that just went; may be freed
+ * @gone_vdisktime: of that one, when it went last
  * @gone_until_ns: when it counts no longer as having just gone
  * @wanted_until_ns: the same for the last one that went
  */
@@ -57,6 +59,7 @@ struct cfq_service_tree {
 	unsigned int		nr;
 	unsigned int		nr_waiting;
 	unsigned int		total_weight;
+	const struct cfq_entity	*gone;
 	u64			gone_vdisktime;
 	u64			gone_until_ns;
 	u64			wanted_until_ns;
@@ -67,12 +70,14 @@ struct cfq_service_tree {
  * @rb_node: place in @st
  * @st: the tree it is on, NULL while it has nothing to do
  * @vdisktime: device time received, in ns at weight CFQ_WEIGHT_DEFAULT
+ * @sent_ns: when the last request of it was sent to the device
  * @weight: share among the entities of the same tree; never 0
  */
 struct cfq_entity {
 	struct rb_node		rb_node;
 	struct cfq_service_tree	*st;
 	u64			vdisktime;
+	u64			sent_ns;
 	unsigned int		weight;
 };
 
@@ -439,9 +444,10 @@ static inline void cfq_st_note_gone(const struct cfq_entity *entity,
 	struct cfq_service_tree *st = entity->st;
 
 	st->wanted_until_ns = now_ns + window_ns;
-	if (st->gone_until_ns > now_ns &&
+	if (st->gone_until_ns > now_ns && st->gone != entity &&
 	    (s64)(entity->vdisktime - st->gone_vdisktime) > 0)
 		return;
+	st->gone = entity;
 	st->gone_vdisktime = entity->vdisktime;
 	st->gone_until_ns = now_ns + window_ns;
 }
@@ -604,6 +610,36 @@ static inline unsigned int cfq_nr_held(const struct cfq_meta_data *cfqmd)
 	       READ_ONCE(cfqmd->nr_admitted);
 }
 
+/*
+ * A crowd of tasks would take all descriptors there are, and the requests of
+ * others could not even be seen, let alone be scheduled.  So where they are
+ * scarce, who wants one waits in line, a better class before others, and not
+ * for a tag: who is woken up for a tag may find it taken by a task that did
+ * not wait, again and again, and tags know nothing of groups and classes.
+ * Descriptors that are not inserted yet are not counted, so there may be too
+ * few at times; then there are still the tags to wait for.
+ */
+struct cfq_in_line {
+	struct list_head	node;	/* on cfqd->line */
+	enum cfq_class		class;
+	struct completion	admitted;
+};
+
+/* The class of the first task in the line of @cfqd, which is not empty. */
+static inline enum cfq_class cfq_line_class(const struct cfq_data *cfqd)
+{
+	return list_first_entry(&cfqd->line, struct cfq_in_line, node)->class;
+}
+
+/* Descriptors for tasks of @class: a few are kept for real time, if scarce. */
+static inline unsigned int cfq_descriptors_for(const struct cfq_meta_data *cfqmd,
+					       enum cfq_class class)
+{
+	const unsigned int total = cfqmd->dd.queue->nr_requests;
+
+	return class == CFQ_CLASS_RT ? total : total - total / 16;
+}
+
 static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
 {
 	return disk_devt(cfqd->cfqmd->dd.queue->disk);
@@ -613,6 +649,22 @@ static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
 static inline bool cfq_data_busy(const struct cfq_data *cfqd)
 {
 	return cfqd->nr_queued || cfqd->nr_in_driver;
+}
+
+/*
+ * For how long others wait for what is in the device, of somebody who has
+ * nothing else to send: longer than any request takes that is not lost.
+ */
+static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
+{
+	return (dd->one_head ? 1000 : 100) * NSEC_PER_MSEC;
+}
+
+/* Did @entity, which has nothing queued, send nothing for so long? */
+static inline bool cfq_entity_stuck(const struct cfq_driver_data *dd,
+				    const struct cfq_entity *entity, u64 now_ns)
+{
+	return entity->sent_ns + cfq_stuck_ns(dd) <= now_ns;
 }
 
 /* The same, or would be if there were descriptors for them. */
@@ -635,7 +687,7 @@ struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
-bool cfq_group_has_room(struct cfq_data *cfqd);
+bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class);
 void cfq_group_line_changed(struct cfq_data *cfqd);
 struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd);
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
@@ -645,7 +697,8 @@ void cfq_group_became_ready(struct cfq_data *cfqd);
 void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
-void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns);
+void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
+			  u64 now_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
@@ -717,9 +770,14 @@ static inline void cfq_group_put(struct cfq_data *cfqd)
 {
 }
 
-static inline bool cfq_group_has_room(struct cfq_data *cfqd)
+static inline bool cfq_group_has_room(struct cfq_data *cfqd,
+				      enum cfq_class class)
 {
-	return cfq_nr_held(cfqd->cfqmd) < cfqd->cfqmd->dd.queue->nr_requests;
+	const unsigned int total = cfq_descriptors_for(cfqd->cfqmd, class);
+
+	/* What the idle class queues may stay for long. */
+	return cfq_nr_held(cfqd->cfqmd) <
+	       (class == CFQ_CLASS_IDLE ? total - total / 8 : total);
 }
 
 static inline void cfq_group_line_changed(struct cfq_data *cfqd)
@@ -729,7 +787,9 @@ static inline void cfq_group_line_changed(struct cfq_data *cfqd)
 static inline struct cfq_data *
 cfq_group_to_admit(struct cfq_meta_data *cfqmd)
 {
-	return cfq_group_has_room(&cfqmd->root) ? &cfqmd->root : NULL;
+	struct cfq_data *root = &cfqmd->root;
+
+	return cfq_group_has_room(root, cfq_line_class(root)) ? root : NULL;
 }
 
 static inline void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
@@ -763,7 +823,7 @@ static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
 }
 
 static inline void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors,
-					u64 wait_ns)
+					u64 wait_ns, u64 now_ns)
 {
 }
 

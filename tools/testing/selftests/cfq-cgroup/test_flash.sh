@@ -131,5 +131,34 @@ stuck() {
 	expect "$(ios 1) reads and $(ios 2) writes in a second" "$(ios 1) > 2000 && $(ios 2) > 20"
 }
 
+hung_group() {
+	local class alone
+
+	title "a request that hangs in the device holds up no other group, of whatever class"
+	load_flash timeout_ms=3000
+	watch_mb 0 250
+	make_group a
+	make_group b
+	start_load b - read 1 0
+	sleep 0.5
+	measure 1
+	alone=$(ios)
+	stop_loads
+	for class in be rt; do
+		echo "$class" >"$CG/a/cfq.ioprio_class"
+		echo "1 requeue" >"$MODEL/hang"
+		(run_as a - "$DD" if="$DEV" of=/dev/null bs=4k count=1 skip=700000 iflag=direct) \
+			2>/dev/null &
+		sleep 0.1
+		start_load b - read 1 0
+		sleep 0.5
+		measure 1
+		expect "$(ios) reads in a second beside one of class $class, alone $alone" \
+			"$(ios) > 0.9 * $alone"
+		stop_loads
+		wait
+	done
+}
+
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases shares_and_rate alone quiet_reader sizes writes stuck
+run_cases shares_and_rate alone quiet_reader sizes writes stuck hung_group

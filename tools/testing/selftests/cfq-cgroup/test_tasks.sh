@@ -86,5 +86,77 @@ levels() {
 levels_seq() { levels seq 1; }
 levels_random() { levels read 2; }
 
+# before_crowd PRIORITY LOWER
+before_crowd() {
+	local alone
+
+	title "a task of class $1 that competes with a crowd of $2 for descriptors comes first"
+	load_disk
+	watch_mb 30000 250
+	make_group g
+	start_load g "$1" read 1 30000
+	sleep 1
+	measure 4
+	alone=$(ios)
+	stop_loads
+	start_load g "$2" read 150 0 --size=150m --offset_increment=150m
+	sleep 2
+	start_load g "$1" read 1 30000
+	sleep 2
+	measure 4
+	expect "$(ios) reads in 4 s, alone $alone" "$(ios) > 0.8 * $alone"
+}
+
+rt_before_crowd() { before_crowd rt/4 be/4; }
+be_before_crowd() { before_crowd be/4 idle; }
+
+# hang GROUP PRIORITY: a task whose read the disk keeps until it times out
+hang() {
+	echo "1 requeue" >"$MODEL/hang"
+	(run_as "$1" "$2" "$DD" if="$DEV" of=/dev/null bs=4k count=1 skip=700000 iflag=direct \
+		2>/dev/null) &
+	HUNG=$!
+	sleep 0.1
+}
+
+# others_read GROUP: tasks of that group read meanwhile
+others_read() {
+	local before
+
+	start_load "$1" - read 2 0
+	sleep 2
+	measure 2
+	expect "$(ios) reads in 2 s beside it" "$(ios) > 150"
+	before=$(date +%s)
+	stop_loads
+	wait "$HUNG" || fail "the read that hangs has failed"
+	expect "it took $(($(date +%s) - before)) s more" "$(date +%s) - $before > 1"
+}
+
+hung_task() {
+	title "a read that the disk does not complete holds up no other task, of whatever class"
+	load_disk timeout_ms=8000
+	watch_mb 0 500
+	make_group g
+	for prio in be/4 rt/0; do
+		hang g "$prio"
+		others_read g
+	done
+}
+
+hung_group() {
+	title "nor another group"
+	load_disk timeout_ms=8000
+	watch_mb 0 500
+	make_group a
+	make_group b
+	hang a -
+	others_read b
+	echo rt >"$CG/a/cfq.ioprio_class"
+	hang a -
+	others_read b
+}
+
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_resumes levels_seq levels_random
+	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd hung_task \
+	${CONTROLLER:+hung_group}
