@@ -23,11 +23,11 @@ two_disks() {
 	add_partition
 }
 
-# every_file FORM...: of a group that does I/O; cfq.weight has that form
+# every_file FORM...: of a group that does I/O, and of the root group; cfq.weight has that form
 every_file() {
 	make_group g
 	start_load g - read 1 0 --rate_iops=10
-	for file in "$CG"/g/cfq.*; do
+	for file in "$CG"/g/cfq.* "$CG"/cfq.*; do
 		# shellcheck disable=SC2046 # a list of numbers
 		case ${file##*/} in
 		cfq.ioprio) bad_input "$file" ioprio ;;

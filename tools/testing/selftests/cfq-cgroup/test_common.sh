@@ -253,6 +253,9 @@ make_group() {
 	[ -n "$CONTROLLER" ] || return 0
 	mount_groups
 	mkdir "$CG/$1" || fail "cannot make group $1"
+	case $1 in
+	*/*) [ ! -e "$CG/cgroup.subtree_control" ] || enable_children "${1%/*}" ;;
+	esac
 	[ -z "$2" ] || group_ioprio "$1" "$2" || fail "cannot give group $1 priority $2"
 }
 
@@ -489,6 +492,28 @@ watch_mb() {
 stat() {
 	grep "^$(cat "/sys/block/${3:-$DISK}/dev") " "${4:-$CG/$1/cfq.stat}" | tr ' ' '\n' |
 		sed -n "s/^$2=//p"
+}
+
+# held GROUP [DISK]: requests that it holds now
+held() {
+	sed -n "s|^group /$1 .* held \([0-9]*\) .*|\1|p" \
+		"/sys/kernel/debug/block/${2:-$DISK}/sched/trees"
+}
+
+# most_held GROUP [DISK]: the largest number of many looks
+most_held() {
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		held "$@"
+		sleep 0.07
+	done | sort -n | tail -n 1
+}
+
+# holds GROUP NUMBER [DISK]: that many at most, and as many at some time
+holds() {
+	local most
+
+	most=$(most_held "$1" "$3")
+	expect "$1 holds up to $most requests${3:+ on $3}" "${most:-0} == $2"
 }
 
 # turn_begins GROUP: waits for it, if there are turns

@@ -126,8 +126,9 @@ tree() {
 	[ -z "$(value json 3 /a weight)" ] || fail "a is still there"
 }
 
-# active TIME...: the active groups of a tree without a kernel, whose topmost group's time, in us, reads
-# as given: before and after its children's, twice. Each of these had 600 ms, and then 400 more.
+# active TIME...: the active groups of a tree without a kernel, whose topmost group's time, in us,
+# reads as given: before and after its children's, twice. Each of these had 600 ms, and then 400
+# more.
 active() {
 	mkdir -p "$TMP/tree/a" "$TMP/tree/b"
 	touch "$TMP/tree/cfq.stat" "$TMP/tree/a/cfq.stat" "$TMP/tree/b/cfq.stat"

@@ -183,9 +183,20 @@ thousand() {
 	share_out 13.33 6.67 13.33 6.67 13.33 6.67 13.33 6.67 13.33 6.67
 }
 
+unified() {
+	title "version 2: the same levels within $BOUND pp, and an idle subtree lends its share"
+	mount_unified
+	load_disk
+	three_levels
+	stop_last_loads 2
+	sleep 2
+	share_out 8.33 4.17 12.5 75 0 0
+}
+
 groups() {
 	find "$CG" -mindepth 1 -type d | wc -l
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases disk_levels flash_levels beside_children root_tasks lending live removal thousand
+run_cases disk_levels flash_levels beside_children root_tasks lending live removal thousand \
+	unified

@@ -59,6 +59,24 @@ form() {
 	[ "$(printf 1 | ./write_errno "$CG/g/cfq.stat" 2>&1)" = EINVAL ] || fail "it can be written"
 }
 
+inflight() {
+	title "inflight is what was sent and is not completed, and a new choice of cfq begins at 0"
+	load_disk timeout_ms=5000
+	make_group g
+	echo "1 requeue" >"$MODEL/hang"
+	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null &
+	sleep 1
+	expect "$(stat g inflight) in flight, $(stat g queued) queued" \
+		"$(stat g inflight) == 1 && $(stat g queued) == 0"
+	wait $!
+	expect "$(stat g inflight) afterwards, of $(stat g requests)" \
+		"$(stat g inflight) == 0 && $(stat g requests) >= 1"
+	select_sched none
+	select_sched "$SCHED"
+	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null
+	expect "$(stat g requests) since cfq was selected again" "$(stat g requests) == 1"
+}
+
 sums() {
 	title "time, sectors and requests are those of the disk; a group has those below it"
 	load_disk
@@ -224,4 +242,4 @@ unified() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases form sums waits idling merges direct_apart buffered_apart unified
+run_cases form inflight sums waits idling merges direct_apart buffered_apart unified

@@ -137,6 +137,42 @@ turns() {
 		"/ $sent > 0.9"
 }
 
+# after_mark: leaves of the trace what came after the mark
+after_mark() {
+	awk 'marked { print } / changed$/ { marked = 1 }' "$TMP/trace" >"$TMP/after"
+	mv "$TMP/after" "$TMP/trace"
+}
+
+changes() {
+	local a b
+
+	title "a weight and a class count from the next choice of a group on"
+	load_disk
+	make_group a
+	make_group b
+	a=group=$(id a)
+	b=group=$(id b)
+	start_load a - read 4 0
+	start_load b - read 4 1000
+	sleep 2
+	trace_start
+	echo 300 >"$CG/a/cfq.weight"
+	echo changed >"$TRACING/trace_marker"
+	sleep 3
+	trace_stop
+	after_mark
+	must "$(count select "$a" choice=turn weight=300)" "turns of a at weight 300" "> 2"
+	must "$(count select "$a" choice=turn weight=100)" "at weight 100" "== 0"
+	trace_start
+	echo rt >"$CG/b/cfq.ioprio_class"
+	echo changed >"$TRACING/trace_marker"
+	sleep 3
+	trace_stop
+	after_mark
+	must "$(count select "$b" choice=turn)" "turns of b when it is real time" "> 2"
+	must "$(count select "$a")" "choices of a then" "== 0"
+}
+
 queues() {
 	title "queues are chosen, charged and expire, without groups too"
 	load_disk
@@ -174,6 +210,7 @@ mixed() {
 	for g in a b; do
 		sent=$(stat "$g" requests)
 		must "$sent" "requests of $g" "> 100"
+		must "$(stat "$g" slices)" "turns in cfq.stat" "== 0"
 		must "$(count select "group=$(id "$g")" choice=request)" "of them chosen" "== $sent"
 		same "$g" "$(sum ns charge "group=$(id "$g")")" "$(stat "$g" time)"
 	done
@@ -232,7 +269,7 @@ messages() {
 [ -d "$EVENTS" ] || skip_all "no tracepoints"
 if [ -n "$CONTROLLER" ]; then
 	mount_groups
-	run_cases charges turns queues mixed messages
+	run_cases charges turns changes queues mixed messages
 else
 	run_cases queues
 fi

@@ -178,6 +178,7 @@ wait_for_limit() {
 	alone=$(ios 2)
 	start_load p/a - read 8 0
 	both_read
+	holds p 4
 }
 
 # both_read: p/a and p/b have about the same

@@ -201,6 +201,34 @@ one_disk() {
 	MODEL=${MODEL%/*}/cfqd0
 }
 
+tasks_file() {
+	title "threads of one process that enter the tasks files of groups share by their weights"
+	load_disk
+	make_group g1
+	make_group g2
+	set_file g1 weight 300
+	./threads "$DEV" "$PROCESSES" "$CG/g1/tasks" 0 2000 "$CG/g2/tasks" 2000 2000 \
+		>"$TMP/fio.threads" 2>&1 &
+	LOADS=" $!"
+	watch_mb 0 2000 2000 2000
+	share_out 75 25
+}
+
+among_siblings() {
+	title "a class counts among siblings only"
+	load_disk
+	make_group g1
+	make_group g1/x
+	make_group g2
+	set_file g1/x ioprio_class rt
+	start_load g1/x - read "$PROCESSES" 0
+	start_load g2 - read "$PROCESSES" 2000
+	watch_mb 0 2000 2000 2000
+	share_out 50 50
+	set_file g1 ioprio_class idle
+	share_out 0 100
+}
+
 device_weight() {
 	title "a weight for one device holds there and nowhere else"
 	one_disk weight_device
@@ -236,4 +264,4 @@ unified() {
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
 run_cases disk_weights flash_weights leaf_weight disk_classes flash_classes lone_reader \
-	idle_latency device_weight sched_switch unified
+	idle_latency tasks_file among_siblings device_weight sched_switch unified

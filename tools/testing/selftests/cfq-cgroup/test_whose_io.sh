@@ -30,6 +30,26 @@ writeback() {
 	two_ways buffered "$DEV"
 }
 
+afterwards() {
+	local before
+
+	title "a writer that has ended pays, and its parent when the group is removed"
+	slow_disk
+	use_files "$DEV" || return
+	make_group p
+	make_group p/a
+	set -- "$DD" if=/dev/zero bs=64k count=64 conv=notrunc
+	(run_as p/a - "$@" of="$MNT/f0") 2>/dev/null
+	sync
+	expect "p/a has $(stat p/a sectors) sectors" "$(stat p/a sectors) >= 8192"
+	before=$(stat p sectors)
+	(run_as p/a - "$@" of="$MNT/f1") 2>/dev/null
+	remove_group p/a
+	sync
+	expect "p has $(($(stat p sectors) - before)) more" "$(stat p sectors) - $before >= 8192"
+	leave_files
+}
+
 linear() {
 	title "dm-linear: direct and buffered writes share 8:1"
 	slow_disk
@@ -126,4 +146,5 @@ uring_polled() {
 }
 
 mount_unified
-run_cases writeback linear crypt helper_queues raid1 loop uring_plain uring_async uring_polled
+run_cases writeback afterwards linear crypt helper_queues raid1 loop uring_plain uring_async \
+	uring_polled
