@@ -82,15 +82,15 @@
  *    (nr_requests), and what waits for one cannot be scheduled.  When half of
  *    them are in use, a task needs leave to take another, and those who have to
  *    wait for it are let in group by group, and inside each by class of ionice,
- *    and in order.  A sixteenth is kept for real time, and the idle class has
- *    half of its group's part before others: without all that, a reader of a
- *    better class among 150 of its group had 2 to 5 % of its reads, and has 99
- *    (test_tasks.sh). Each group has its part of the descriptors by share; the
- *    group that holds the smallest part of its part is next.  What others do
- *    not use is lent, but for an eighth, and at least one, that is kept for
- *    those below their part, so that a group that wakes up gets its first at
- *    once.  The weight of a group whose tasks wait counts, even if it holds
- *    none and so is on no tree.
+ *    and in order.  A sixteenth is kept for real time, if there was some in the
+ *    last second, and the idle class has half of its group's part before
+ *    others: without all that, a reader of a better class among 150 of its
+ *    group had 2 to 5 % of its reads, and has 99 (test_tasks.sh).  Each group
+ *    has its part of the descriptors by share; the group that holds the
+ *    smallest part of its part is next.  What others do not use is lent, but
+ *    for an eighth, and at least one, that is kept for those below their part,
+ *    so that a group that wakes up gets its first at once.  The weight of a
+ *    group whose tasks wait counts, even if it holds none and so is on no tree.
  *
  *    Where groups take turns, the active group is next, and the others have a
  *    fraction of their part: enough to begin their turn with.  With 62
@@ -271,7 +271,37 @@ static struct cfq_entity *cfq_st_first_awaited(struct cfq_service_tree *st,
 
 	while (entity && member_stuck(entity_to_member(entity), now_ns))
 		entity = cfq_st_next(entity);
+	if (entity)
+		cfq_st_leave_behind(entity);
 	return entity;
+}
+
+/**
+ * cfq_group_only_stuck - all that is left of a group's tasks is stuck
+ * @cfqd: the group on the device, with nothing queued
+ * @now_ns: time
+ *
+ * Others need not wait any more, although some of its tasks sent something just
+ * now, and neither for the groups above if they have nothing else.
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns)
+{
+	struct cfq_member *member;
+	enum cfq_class class;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (member = &cfqd->tasks; member->group; member = member_above(member)) {
+		if (member_ready(member))
+			return;
+		member->entity.sent_ns = 0;
+		for (class = 0; class < CFQ_NR_CLASSES; class++)
+			if (cfq_st_first_awaited(&member->group->members[class],
+						 now_ns))
+				return;
+	}
 }
 
 /* Weights that @member competes with, its own included, of no lower class. */
@@ -829,7 +859,8 @@ static struct cfq_member *cfq_next_ready(struct cfq_data *group,
 	entity = member ? cfq_st_next(&member->entity) : NULL;
 	for (; class < CFQ_NR_CLASSES; class++) {
 		if (!member)
-			entity = cfq_st_first(&group->members[class]);
+			entity = cfq_st_first_awaited(&group->members[class],
+						      now_ns);
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
 			if (member_ready(member))
@@ -1231,8 +1262,11 @@ void cfq_group_line_changed(struct cfq_data *cfqd)
 	}
 	if (list_empty(&cfqd->line))
 		return;
+	/* As cfq_group_has_room() sees it: if the first has none, nobody has. */
 	cfqd->waiting_key = div_u64((u64)cfqd_held(cfqd) * CFQ_SHARE_ALL,
 				    cfq_group_share(cfqd));
+	if (cfq_line_class(cfqd) == CFQ_CLASS_IDLE)
+		cfqd->waiting_key *= 2;
 	rb_add_cached(&cfqd->waiting_node, &cfqmd->waiting, cfq_waits_before);
 }
 

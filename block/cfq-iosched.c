@@ -444,6 +444,37 @@ static void cfqq_add_busy(struct cfq_queue *cfqq, u64 now_ns)
 	cfq_group_became_busy(cfqd, now_ns);
 }
 
+/*
+ * The queue most behind on @st that others have to wait for, if any.  What is
+ * queued does not count if it may not be sent before what is stuck.
+ */
+static struct cfq_entity *cfq_first_awaited(const struct cfq_driver_data *dd,
+					    struct cfq_service_tree *st,
+					    u64 now_ns)
+{
+	struct cfq_entity *entity = cfq_st_first(st);
+
+	while (entity && cfq_entity_stuck(dd, entity, now_ns) &&
+	       !(entity_to_cfqq(entity)->nr_queued &&
+		 cfqq_may_dispatch(entity_to_cfqq(entity))))
+		entity = cfq_st_next(entity);
+	if (entity)
+		cfq_st_leave_behind(entity);
+	return entity;
+}
+
+/* Has @cfqd a queue that others have to wait for? */
+static bool cfq_data_awaited(struct cfq_data *cfqd, u64 now_ns)
+{
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		if (cfq_first_awaited(cfqd_dd(cfqd), &cfqd->trees[class],
+				      now_ns))
+			return true;
+	return false;
+}
+
 /* Take @cfqq off its tree if there is nothing left for which to keep it. */
 static void cfqq_del_if_idle(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -456,6 +487,8 @@ static void cfqq_del_if_idle(struct cfq_queue *cfqq, u64 now_ns)
 	cfqd->nr_sync_busy -= cfqq->sync;
 	if (!cfq_data_busy(cfqd) && !cfqd->active_cfqq)
 		cfq_group_went_idle(cfqd, now_ns);
+	else if (!cfqd->nr_queued && !cfq_data_awaited(cfqd, now_ns))
+		cfq_group_only_stuck(cfqd, now_ns);
 }
 
 /* Charge @cfqq and its group; @spent_ns is what the device really spent. */
@@ -1425,19 +1458,6 @@ expire:
 	return false;
 }
 
-/* The queue most behind on @st that others have to wait for, if any. */
-static struct cfq_entity *cfq_first_awaited(const struct cfq_driver_data *dd,
-					    struct cfq_service_tree *st,
-					    u64 now_ns)
-{
-	struct cfq_entity *entity = cfq_st_first(st);
-
-	while (entity && !entity_to_cfqq(entity)->nr_queued &&
-	       cfq_entity_stuck(dd, entity, now_ns))
-		entity = cfq_st_next(entity);
-	return entity;
-}
-
 /* The queue to be served next, or NULL if none may be. */
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -1674,9 +1694,16 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 					now_ns - dd->charged_until_ns);
 		else if (now_ns > dd->charged_until_ns)
 			dd->charged_until_ns = now_ns;
+	} else if (dd->one_head && dd->sent_ns + cfq_stuck_ns(dd) <= now_ns &&
+		   now_ns > dd->charged_until_ns) {
+		/* All that is there is stuck. */
+		dd->charged_until_ns = now_ns;
 	}
+	dd->sent_ns = now_ns;
 	cfqq->idle_until_ns = 0;
 	cfqq->entity.sent_ns = now_ns;
+	if (cfqq->class == CFQ_CLASS_RT)
+		cfqd->cfqmd->rt_until_ns = now_ns + NSEC_PER_SEC;
 
 	dd->last_position = rq_end_sector(rq);
 	cfqq_unlink_rq(cfqq, rq);
@@ -1795,8 +1822,8 @@ static bool cfqq_last_before_others(struct cfq_queue *cfqq)
  */
 static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 {
-	const struct cfq_data *cfqd = cfqq->cfqd;
-	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_data *cfqd = cfqq->cfqd;
 	enum cfq_class class;
 
 	if (!dd->one_head || !cfqq->sync || !cfqq->owned ||
@@ -1804,7 +1831,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 		return 0;
 	/* What is to be served before it must not wait for it. */
 	for (class = 0; class < cfqq->class; class++)
-		if (cfqd->trees[class].nr)
+		if (cfq_first_awaited(dd, &cfqd->trees[class], now_ns))
 			return 0;
 	if (cfqq_is_active(cfqq)) {
 		if (cfqq_wants_slice(cfqq) &&

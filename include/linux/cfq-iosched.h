@@ -200,6 +200,7 @@ struct cfq_driver_data {
 	unsigned int		work_in_driver;
 	/* What a request costs on this device, for queues without a past. */
 	u64			mean_cost_ns;
+	u64			sent_ns;	/* when the last request was */
 	struct cfq_parallelism	par;
 
 	struct hrtimer		idle_timer;
@@ -309,6 +310,7 @@ struct cfq_data {
  * @nr_since_withheld: completions since then
  * @nr_waiting: tasks that wait for a descriptor; read locklessly
  * @nr_admitted: those that did and may go on, but have no request queued yet
+ * @rt_until_ns: until when a task of the real time class may be back
  * @merge_cic: the submitter's, during a bio merge attempt
  * @oom_cfqq: used when no cfq_queue can be allocated
  * @root: the group of the root cgroup, or the only one
@@ -327,6 +329,7 @@ struct cfq_meta_data {
 	unsigned int		nr_since_withheld;
 	unsigned int		nr_waiting;
 	unsigned int		nr_admitted;
+	u64			rt_until_ns;
 	struct cfq_io_cq	*merge_cic;
 	struct cfq_queue	oom_cfqq;
 	struct cfq_data		root;
@@ -485,6 +488,15 @@ static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 	cfq_st_update_min(st);
 }
 
+/* What is before @entity is stuck: as if it were away, which earns no credit. */
+static inline void cfq_st_leave_behind(struct cfq_entity *entity)
+{
+	struct cfq_entity *first;
+
+	while ((first = cfq_st_first(entity->st)) != entity)
+		cfq_entity_advance(first, cfq_entity_lead(entity, first) + 1);
+}
+
 /**
  * cfq_entity_charge - an entity has used device time
  * @entity: on a tree or not
@@ -631,13 +643,15 @@ static inline enum cfq_class cfq_line_class(const struct cfq_data *cfqd)
 	return list_first_entry(&cfqd->line, struct cfq_in_line, node)->class;
 }
 
-/* Descriptors for tasks of @class: a few are kept for real time, if scarce. */
+/* Descriptors for tasks of @class: a few are kept for real time, if needed. */
 static inline unsigned int cfq_descriptors_for(const struct cfq_meta_data *cfqmd,
 					       enum cfq_class class)
 {
 	const unsigned int total = cfqmd->dd.queue->nr_requests;
 
-	return class == CFQ_CLASS_RT ? total : total - total / 16;
+	if (class == CFQ_CLASS_RT || cfqmd->rt_until_ns <= ktime_get_ns())
+		return total;
+	return total - total / 16;
 }
 
 static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
@@ -651,9 +665,16 @@ static inline bool cfq_data_busy(const struct cfq_data *cfqd)
 	return cfqd->nr_queued || cfqd->nr_in_driver;
 }
 
+/* The same, or would be if there were descriptors for them. */
+static inline bool cfq_data_wants(const struct cfq_data *cfqd)
+{
+	return cfq_data_busy(cfqd) || cfqd->nr_admitted ||
+	       !list_empty(&cfqd->line);
+}
+
 /*
  * For how long others wait for what is in the device, of somebody who has
- * nothing else to send: longer than any request takes that is not lost.
+ * nothing else to send: longer than nearly any request takes that is not lost.
  */
 static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
 {
@@ -665,13 +686,6 @@ static inline bool cfq_entity_stuck(const struct cfq_driver_data *dd,
 				    const struct cfq_entity *entity, u64 now_ns)
 {
 	return entity->sent_ns + cfq_stuck_ns(dd) <= now_ns;
-}
-
-/* The same, or would be if there were descriptors for them. */
-static inline bool cfq_data_wants(const struct cfq_data *cfqd)
-{
-	return cfq_data_busy(cfqd) || cfqd->nr_admitted ||
-	       !list_empty(&cfqd->line);
 }
 
 /*
@@ -693,6 +707,7 @@ struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd);
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_became_ready(struct cfq_data *cfqd);
 void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
@@ -801,6 +816,10 @@ static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 }
 
 static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
+{
+}
+
+static inline void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns)
 {
 }
 

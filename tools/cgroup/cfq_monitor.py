@@ -261,8 +261,8 @@ def member_of_tasks(device, group, depth, did, of_children, before):
         own,
         None,
     )
-    # The files are read one after the other, and a slice is counted as a whole when it ends. One that ended between the
-    # group's file and the child's, the last time, looks now as if the tasks had had it.
+    # The files are read one after the other, and time is counted when a request is done. One that was done between the
+    # group's file and the child's, the last time, looks now like one of the tasks.
     old = before.groups.get(group.path)
     if old and device in old.stats_after_children:
         late = difference(old.stats.get(device, {}), old.stats_after_children[device])

@@ -153,7 +153,7 @@ active() {
 late() {
 	local found
 
-	title "a slice that ends while it reads is not taken for one of the tasks above"
+	title "what is done while it reads is not taken for something of the tasks above"
 	found=$(active 900000 1200000 2000000 2000000)
 	[ "$found" = "/ /a /b" ] || fail "its tasks did nothing, and active are $found"
 	found=$(active 1200000 1200000 2300000 2300000)

@@ -119,14 +119,28 @@ hang() {
 	sleep 0.1
 }
 
-# others_read GROUP: tasks of that group read meanwhile
+# others_read GROUP HUNG_GROUP PRIORITY: beside a task that hangs, a task of GROUP reads as if it
+# were alone, and shares with another one that comes later
 others_read() {
-	local before
+	local alone before
 
-	start_load "$1" - read 2 0
+	start_load "$1" - read 1 0
+	sleep 0.5
+	measure 2
+	alone=$(ios)
+	stop_loads
+	hang "$2" "$3"
+	# Something else that its group does now and then
+	start_load "$2" "$3" read 1 2000 --rate_iops=5
+	start_load "$1" - read 1 0
 	sleep 2
 	measure 2
-	expect "$(ios) reads in 2 s beside it" "$(ios) > 150"
+	expect "$(ios 1) reads in 2 s beside it, alone $alone" "$(ios 1) > 0.8 * $alone"
+	start_load "$1" - read 1 1000
+	sleep 0.5
+	measure 2
+	expect "$(ios 1) beside it and $(ios 2) of another" \
+		"$(ios 1) > 0.35 * $alone && $(ios 2) > 0.35 * $alone"
 	before=$(date +%s)
 	stop_loads
 	wait "$HUNG" || fail "the read that hangs has failed"
@@ -135,26 +149,23 @@ others_read() {
 
 hung_task() {
 	title "a read that the disk does not complete holds up no other task, of whatever class"
-	load_disk timeout_ms=8000
-	watch_mb 0 500
+	load_disk timeout_ms=10000
+	watch_mb 0 250 1000 250
 	make_group g
 	for prio in be/4 rt/0; do
-		hang g "$prio"
-		others_read g
+		others_read g g "$prio"
 	done
 }
 
 hung_group() {
 	title "nor another group"
-	load_disk timeout_ms=8000
-	watch_mb 0 500
+	load_disk timeout_ms=10000
+	watch_mb 0 250 1000 250
 	make_group a
 	make_group b
-	hang a -
-	others_read b
+	others_read b a -
 	echo rt >"$CG/a/cfq.ioprio_class"
-	hang a -
-	others_read b
+	others_read b a -
 }
 
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
