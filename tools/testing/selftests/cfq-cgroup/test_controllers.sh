@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 DURATION=${DURATION:-15}	# of virtual time
-BOUND=${BOUND:-1.5}		# percentage points
+BOUND=${BOUND:-2}		# percentage points
 RATE=$((50 * 1024 * 1024))	# bytes a second; the published limit
 BLKIO=/dev/blkio
 

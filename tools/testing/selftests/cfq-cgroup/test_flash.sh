@@ -106,11 +106,11 @@ sizes() {
 
 # What a write costs is only roughly known, and the device stalls by chance.
 writes() {
-	title "writes, five times as long as reads, beside these: half each, within 10 pp"
+	title "writes, five times as long as reads, beside these: half each, within 15 pp"
 	load_flash read_us=400 program_us=2000 erase_us=12500
 	two_floods write
 	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
-		"$(distance 50 50) <= 10"
+		"$(distance 50 50) <= 15"
 }
 
 # Before the first write, few reads are to be in the device; with these there are too many.

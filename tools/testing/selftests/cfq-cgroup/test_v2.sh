@@ -5,7 +5,7 @@
 
 . ./test_common.sh
 
-DURATION=${DURATION:-15}	# of virtual time
+DURATION=${DURATION:-25}	# of virtual time
 BOUND=${BOUND:-2}		# percentage points
 USER_ID=1000			# without privileges
 # By path, since the shell of busybox would take its own, which knows no cgroup namespaces
