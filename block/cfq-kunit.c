@@ -494,6 +494,10 @@ static void cfq_test_parallelism(struct kunit *test)
 	/* There is always room for one. */
 	KUNIT_EXPECT_EQ(test, cfq_useful_depth(0), 1U);
 	KUNIT_EXPECT_EQ(test, cfq_spare_depth(0), 1U);
+	/* What has a servant to spare keeps nobody from being busy. */
+	for (parallel = 0; parallel < 64 * CFQ_PARALLEL_ONE; parallel++)
+		KUNIT_EXPECT_LE(test, cfq_spare_depth(parallel),
+				cfq_useful_depth(parallel));
 }
 
 static void cfq_test_tree_gone(struct kunit *test)

@@ -68,7 +68,7 @@ struct cfq_service_tree {
 /**
  * struct cfq_entity - something that is served from a service tree
  * @rb_node: place in @st
- * @st: the tree it is on, NULL while it has nothing to do
+ * @st: the tree it is on, NULL while it has nothing to do and does not rest
  * @vdisktime: device time received, in ns at weight CFQ_WEIGHT_DEFAULT
  * @sent_ns: when the last request of it was sent to the device
  * @weight: share among the entities of the same tree; never 0
@@ -279,6 +279,8 @@ struct cfq_data {
 	/* The group layer. */
 	struct cfq_member	tasks;		/* among the child groups */
 	struct cfq_member	self;		/* among the siblings */
+	/* As what its tasks compete: &tasks, or &self if there was no child. */
+	struct cfq_member	*leaf;
 	struct cfq_service_tree	members[CFQ_NR_CLASSES];
 	unsigned int		nr_ready;	/* members with a request queued */
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
@@ -305,6 +307,8 @@ struct cfq_data {
  * @dd: what the hardware has once
  * @dispatch: requests that are not scheduled but sent first, in order
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
+ * @last_cfqq: the queue that got the last of them, NULL if that was freed
+ * @resting_cfqq: idle, but on its tree until another queue has something to do
  * @withheld: requests are queued but the last dispatch gave out none
  * @held: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
@@ -324,6 +328,8 @@ struct cfq_meta_data {
 	struct cfq_driver_data	dd;
 	struct list_head	dispatch;
 	unsigned int		nr_queued;
+	struct cfq_queue	*last_cfqq;
+	struct cfq_queue	*resting_cfqq;
 	bool			withheld;
 	bool			held;
 	unsigned int		nr_since_withheld;
