@@ -62,13 +62,6 @@ prepare_device() {
 	fact nr_requests "$(cat "$QUEUE/nr_requests")"
 }
 
-# load_null PARAMETER...: the device that only answers, and no scheduler yet
-load_null() {
-	use_model null_blk nullb0
-	load_module null_blk nr_devices=1 gb=64 bs=4096 submit_queues=1 "$@" ||
-		fail "cannot load the device"
-}
-
 # load_device DEVICE: disk, flash or null; DISK_PARAMS are added to the module's
 load_device() {
 	# shellcheck disable=SC2086 # a list of parameters

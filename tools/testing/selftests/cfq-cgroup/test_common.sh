@@ -164,6 +164,13 @@ load_flash() {
 	load_model "$@"
 }
 
+# load_null PARAMETER...: the device that only answers, and no scheduler yet
+load_null() {
+	use_model null_blk nullb0
+	load_module null_blk nr_devices=1 gb=64 bs=4096 submit_queues=1 "$@" ||
+		fail "cannot load the device"
+}
+
 # make_ext4 DEVICE SIZE NR FILE_MB: with files f0, f1 ... that the file system takes for written.
 # They begin behind its metadata, and stay in place on a loop device, too: nothing is discarded.
 make_ext4() {

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What a request costs the processor, on a device that only answers. In virtual time an instruction
+# takes 1 ns, and the processor is always busy here, so the time of a request is its instructions.
+
+. ./test_common.sh
+
+# Short enough for what is read to fit into memory
+MEASURED_S=0.5
+
+# ns_of_read SCHEDULER [FIO_OPTION...]: leaves in NS what a read takes, with a reader in each group
+ns_of_read() {
+	local reads
+
+	select_sched "$1"
+	shift
+	start_load a - read 1 0 --size=50g "$@"
+	start_load b - read 1 1000 --size=50g "$@"
+	sleep 1
+	reads=$(nr_reads)
+	sleep "$MEASURED_S"
+	reads=$(($(nr_reads) - reads))
+	stop_loads
+	echo 3 >/proc/sys/vm/drop_caches
+	NS=$(awk "BEGIN { printf(\"%d\", $MEASURED_S * 1e9 / $reads) }")
+}
+
+nr_reads() {
+	awk '{ print $1 }' "/sys/block/$DISK/stat"
+}
+
+# added TIMES [FIO_OPTION...]: cfq adds no more than so many times what mq-deadline does
+added() {
+	local times=$1 none_ns peer_ns
+
+	shift
+	unload_disk
+	load_null hw_queue_depth=128
+	make_group a
+	make_group b
+	ns_of_read none "$@"
+	none_ns=$NS
+	ns_of_read mq-deadline "$@"
+	peer_ns=$NS
+	ns_of_read "$SCHED" "$@"
+	note "instructions of a read without a scheduler: $none_ns"
+	expect "with it $((NS - none_ns)) more, with mq-deadline $((peer_ns - none_ns))" \
+		"$NS - $none_ns <= $times * ($peer_ns - $none_ns)"
+}
+
+buffered() {
+	title "a request adds at most 1.5 times what it does with mq-deadline"
+	added 1.5 --direct=0 --fadvise_hint=random
+}
+
+direct() {
+	title "with direct I/O, which a kernel thread sends, at most 1.15 times"
+	added 1.15
+}
+
+[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+run_cases buffered direct
