@@ -271,6 +271,7 @@ struct cfq_data {
 	unsigned int		nr_in_driver;	/* requests */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
 	u32			seek_history;	/* of all its tasks together */
+	unsigned int		seek_samples;
 	struct list_head	line;		/* tasks that wait for a descriptor */
 	unsigned int		nr_admitted;	/* from it, no request queued yet */
 	u64			admitted_ns;	/* when the last one was */
