@@ -131,7 +131,7 @@ CAUGHT_UP = 0.9  # of what is due
 
 
 def burst(scenario, out):
-    """When the newcomer has its first request, and when 0.9 of its half of the device's time since it was started."""
+    """When the newcomer has its first request, and when 0.9 of its half of the device's time since it was let go."""
     figures = {}
     for seconds, groups in samples(out):
         (_, requests), share = groups[1], percent([time for time, _ in groups])[1]

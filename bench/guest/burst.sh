@@ -10,9 +10,12 @@ SAMPLE=/out
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
 . ./test_common.sh
 
-# start_burst NR TASK_PRIORITY
+# start_burst NR TASK_PRIORITY [FIO_OPTION...]
 start_burst() {
-	start_load "g$1" "$2" read 1 "$((250 * ($1 - 1)))" --ioengine=libaio --iodepth=500
+	local nr=$1 prio=$2
+
+	shift 2
+	start_load "g$nr" "$prio" read 1 "$((250 * (nr - 1)))" --ioengine=libaio --iodepth=500 "$@"
 }
 
 newcomer=-
@@ -32,11 +35,14 @@ if [ "$1" = rt ]; then
 	fi
 fi
 start_burst 1 -
+# fio takes a while to begin, which says nothing of the scheduler.
+mkfifo "$TMP/go"
+start_burst 2 "$newcomer" --exec_prerun="cat $TMP/go"
 watch_mb 0 250 250 250
 sleep 10
 # fio itself knows of no completion before all its requests are queued; the disk does.
-sample_start burst 0.05
-start_burst 2 "$newcomer"
+sample_start burst 0.025
+echo >"$TMP/go"
 sleep 10
 sample_stop
 stop_loads ""
