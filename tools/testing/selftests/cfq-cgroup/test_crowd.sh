@@ -44,6 +44,24 @@ many_tasks() {
 		"$longest < 5 * $turn_ms"
 }
 
+unknown() {
+	local idle time
+
+	title "a crowd of which nobody was seen twice yet is not waited for"
+	load_disk
+	make_group a 0
+	make_group c 7
+	start_load a - read 30 0
+	start_load c - read 150 7500
+	sleep 3
+	idle=$(stat c idle)
+	time=$(stat c time)
+	sleep 4
+	idle=$(($(stat c idle) - idle))
+	time=$(($(stat c time) - time))
+	expect "of $time us the disk was kept idle for $idle" "$time && $idle <= 0.1 * $time"
+}
+
 uneven() {
 	title "groups of 10 and of 80 processes have half of the disk each"
 	load_disk
@@ -133,4 +151,5 @@ quiet_reader() {
 		"$longest < 200"
 }
 
-run_cases many_tasks uneven newcomer no_ncq classes_without_descriptors few_descriptors quiet_reader
+run_cases many_tasks unknown uneven newcomer no_ncq classes_without_descriptors few_descriptors \
+	quiet_reader
