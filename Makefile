@@ -2,6 +2,7 @@
 
 KERNEL ?=
 FLAVOUR ?= fast
+CONFIG ?=
 
 .PHONY: help
 help:
@@ -40,6 +41,19 @@ bench: tree
 	@flavours=$$(bench/bench --only '$(ONLY)' --sched '$(SCHED)' --flavours) || exit; \
 	for flavour in $$flavours; do kit/kernel '$(KERNEL)' $$flavour || exit; done
 	@bench/bench --kernel '$(KERNEL)' --only '$(ONLY)' --sched '$(SCHED)'
+
+#: make series    the series as patches for git am, in build/series-KERNEL; each is checked, and the kernel built with it
+.PHONY: series
+series: tree
+	@kit/series '$(KERNEL)'
+	@kit/series-builds '$(KERNEL)'
+
+#: make deb       packages of the patched kernel for dpkg, in build/deb-KERNEL; CONFIG=FILE is its configuration, without
+#:                which it is the VM's
+.PHONY: deb
+deb: tree
+	@kit/packages packages-deb.list
+	@kit/deb '$(KERNEL)' '$(CONFIG)'
 
 #: make clean     removes all that was built, but for the downloaded kernel sources
 .PHONY: clean
