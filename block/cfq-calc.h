@@ -23,7 +23,9 @@
 
 /* A step of more than this between two requests of a task is a seek. */
 #define CFQ_SEEK_SECTORS	800
-/* So many seeks in the last 32 requests make a queue seeky. */
+/* Requests of which it is known whether they were seeks. */
+#define CFQ_SEEK_HISTORY	32U
+/* So many seeks among them make a queue seeky. */
 #define CFQ_SEEKY_BITS		4
 /* What is so near to the head is as good as what was waited for: 4 MiB. */
 #define CFQ_CLOSE_SECTORS	8192
@@ -323,19 +325,12 @@ static inline unsigned int cfq_weight_to_group_prio(unsigned int weight)
 }
 
 /*
- * May a group that holds @held descriptors have one more, if @all_held out of
- * @total are in use and its part is @part?  An eighth, and at least one, is left
- * to those below their part; above it, what others do not use is there if it is
- * to be @lent.
+ * If @held out of @total descriptors are in use, may those have one more who
+ * have their part?  An eighth, and at least one, is left to the others.
  */
-static inline bool cfq_descriptor_left(unsigned int total,
-				       unsigned int all_held,
-				       unsigned int part, unsigned int held,
-				       bool lent)
+static inline bool cfq_descriptors_lent(unsigned int total, unsigned int held)
 {
-	if (held < max(part, 1U))
-		return all_held < total;
-	return lent && all_held + max(total / 8, 1U) < total;
+	return held + max(total / 8, 1U) < total;
 }
 
 /*

@@ -76,6 +76,11 @@
  *    this, each has a third without it, and a lone reader beside 64 waits six
  *    times as long.
  *
+ *    Who is ahead as others leave the device unused owes them little for it:
+ *    the lead is forgotten but for another part of group_slice.  Without that a
+ *    group that had four fifths of an idle device for three seconds got nothing
+ *    in the next one, when the other began to use it (test_flash.sh).
+ *
  *    A class better than others is still there for a group_idle after its last
  *    request: its next one shall not meet a flood that came in between.  The
  *    idle class sends nothing then.  Best effort beside real time sends while
@@ -90,11 +95,17 @@
  *    last second, and the idle class has half of its group's part before
  *    others: without all that, a reader of a better class among 150 of its
  *    group had 2 to 5 % of its reads, and has 99 (test_tasks.sh).  Each group
- *    has its part of the descriptors by share; the group that holds the
- *    smallest part of its part is next.  What others do not use is lent, but
- *    for an eighth, and at least one, that is kept for those below their part,
- *    so that a group that wakes up gets its first at once.  The weight of a
- *    group whose tasks wait counts, even if it holds none and so is on no tree.
+ *    has its part of the descriptors by share; of those below their part, the
+ *    one that is to be served first is next.  What others do not use is lent,
+ *    but for an eighth, and at least one, that is kept for those below their
+ *    part, so that a group that wakes up gets its first at once.  The weight of
+ *    a group whose tasks wait counts, even if it holds none: then it is on no
+ *    tree, but sorted among those that are like it (st->waiting).
+ *
+ *    The order is what shares are made of where parts are less than a request:
+ *    with two descriptors, or more groups than descriptors.  If the group that
+ *    holds least were next, groups of weights 8 : 4 : 1 would have a third each
+ *    of a device that takes one request at a time (test_flash.sh).
  *
  *    Where groups take turns, the active group is next, and the others have a
  *    fraction of their part: enough to begin their turn with.  With 62
@@ -265,6 +276,13 @@ static bool member_ready(struct cfq_member *member)
 		member_cfqd(member)->nr_ready;
 }
 
+/* Has the member tasks that wait for a descriptor? */
+static bool member_in_line(struct cfq_member *member)
+{
+	return member_is_tasks(member) ? !list_empty(&member->group->line) :
+		member_cfqd(member)->nr_in_line;
+}
+
 /* Is all that @member has in the device, for too long to be waited for? */
 static bool member_stuck(struct cfq_member *member, u64 now_ns)
 {
@@ -378,9 +396,12 @@ static void member_set_waiting(struct cfq_member *member, bool waiting)
 		return;
 	member->waiting = waiting;
 	if (waiting) {
+		rb_add_cached(&member->entity.rb_node, &st->waiting,
+			      cfq_entity_less);
 		st->nr_waiting++;
 		st->total_weight += member->entity.weight;
 	} else {
+		rb_erase_cached(&member->entity.rb_node, &st->waiting);
 		st->nr_waiting--;
 		st->total_weight -= member->entity.weight;
 	}
@@ -392,6 +413,12 @@ static void member_set_waiting(struct cfq_member *member, bool waiting)
 
 /* Where groups are mixed, the part of a group_slice that one may be ahead. */
 #define CFQ_MIXED_LEAD_PART	64
+/*
+ * The part of it that one may owe, who was ahead as others left the device to
+ * it.  That is more than the above even for one that was alone on its tree, or
+ * nobody would be too far ahead.
+ */
+#define CFQ_MIXED_DEBT_PART	32
 
 /**
  * cfq_group_count - add to the statistics of a group and those above it
@@ -871,6 +898,25 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 }
 
 /*
+ * @member is chosen, although @first may be further behind and have nothing to
+ * send.  Where groups are mixed, what that leaves is for nothing, and the lead
+ * has a limit.  But nobody who waits for a descriptor leaves anything.
+ */
+static void cfq_member_limit_lead(struct cfq_member *member,
+				  const struct cfq_entity *first)
+{
+	const struct cfq_meta_data *cfqmd = member->group->cfqmd;
+	s64 debt_ns = cfqmd->dd.tun.group_slice_ns / CFQ_MIXED_DEBT_PART;
+
+	if (&member->entity == first || cfqmd->dd.one_head ||
+	    cfqmd->nr_waiting)
+		return;
+	cfq_entity_limit_lead(&member->entity, first,
+			      cfq_vdisktime_delta(debt_ns,
+						  member->entity.weight));
+}
+
+/*
  * The next member of @group with a request queued, after @member if given,
  * unless it has to wait for others.
  */
@@ -878,18 +924,21 @@ static struct cfq_member *cfq_next_ready(struct cfq_data *group,
 					 struct cfq_member *member, u64 now_ns)
 {
 	enum cfq_class class = member ? member->class : 0;
-	struct cfq_entity *entity;
+	struct cfq_entity *entity, *first;
 
 	entity = member ? cfq_st_next(&member->entity) : NULL;
 	for (; class < CFQ_NR_CLASSES; class++) {
+		first = cfq_st_first_awaited(&group->members[class], now_ns);
 		if (!member)
-			entity = cfq_st_first_awaited(&group->members[class],
-						      now_ns);
+			entity = first;
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
-			if (member_ready(member))
-				return cfq_member_must_wait(member, now_ns) ?
-					NULL : member;
+			if (!member_ready(member))
+				continue;
+			if (cfq_member_must_wait(member, now_ns))
+				return NULL;
+			cfq_member_limit_lead(member, first);
+			return member;
 		}
 		member = NULL;
 	}
@@ -897,14 +946,81 @@ static struct cfq_member *cfq_next_ready(struct cfq_data *group,
 }
 
 /*
- * The next group whose tasks have a request queued, in the order in which they
- * are to be served, after @member of @group if given.
+ * The first entity on a tree, or among those that wait, which is to be served
+ * after @entity, or with it if @same.
  */
-static struct cfq_data *cfq_next_group(struct cfq_data *group,
-				       struct cfq_member *member, u64 now_ns)
+static struct cfq_entity *cfq_first_after(const struct rb_root_cached *root,
+					  const struct cfq_entity *entity,
+					  bool same)
+{
+	struct rb_node *node = root->rb_root.rb_node;
+	struct cfq_entity *first = NULL;
+
+	while (node) {
+		struct cfq_entity *other = rb_entry(node, struct cfq_entity,
+						    rb_node);
+
+		if (cfq_entity_lead(other, entity) >= !same) {
+			first = other;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return first;
+}
+
+/*
+ * The next after @member, which may be NULL, of all who compete for @st: whether
+ * they are on the tree, or wait as they have not even a descriptor.
+ */
+static struct cfq_member *cfq_st_next_rival(struct cfq_service_tree *st,
+					    struct cfq_member *member)
+{
+	struct cfq_entity *busy, *waiting;
+
+	if (!member) {
+		busy = cfq_st_first(st);
+		waiting = rb_entry_safe(rb_first_cached(&st->waiting),
+					struct cfq_entity, rb_node);
+	} else if (member->waiting) {
+		busy = cfq_first_after(&st->rb, &member->entity, false);
+		waiting = cfq_st_next(&member->entity);
+	} else {
+		busy = cfq_st_next(&member->entity);
+		waiting = cfq_first_after(&st->waiting, &member->entity, true);
+	}
+	if (!busy || (waiting && cfq_entity_lead(waiting, busy) < 0))
+		busy = waiting;
+	return busy ? entity_to_member(busy) : NULL;
+}
+
+/* The next member of @group with tasks that wait, after @member if given. */
+static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
+					   struct cfq_member *member)
+{
+	enum cfq_class class = member ? member->class : 0;
+
+	for (; class < CFQ_NR_CLASSES; class++)
+		while ((member = cfq_st_next_rival(&group->members[class],
+						   member)))
+			if (member_in_line(member))
+				return member;
+	return NULL;
+}
+
+/*
+ * The next group whose tasks have a request queued, or with @in_line wait for a
+ * descriptor, in the order in which they are to be served, after @member of
+ * @group if given.
+ */
+static __always_inline struct cfq_data *
+cfq_next_group(struct cfq_data *group, struct cfq_member *member, bool in_line,
+	       u64 now_ns)
 {
 	while (group) {
-		member = cfq_next_ready(group, member, now_ns);
+		member = in_line ? cfq_next_in_line(group, member) :
+				   cfq_next_ready(group, member, now_ns);
 		if (member && member_is_leaf(member))
 			return member_cfqd(member);
 		if (member) {
@@ -936,7 +1052,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (!cfqmd->dd.one_head)
-		return cfq_next_group(&cfqmd->root, NULL, now_ns);
+		return cfq_next_group(&cfqmd->root, NULL, false, now_ns);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
 		if (!cfq_group_slice_over(cfqd))
@@ -956,7 +1072,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		cfq_tell_turn_over(cfqd, cfqd->slice_used_ns, end);
 	}
 
-	cfqd = cfq_next_group(&cfqmd->root, NULL, now_ns);
+	cfqd = cfq_next_group(&cfqmd->root, NULL, false, now_ns);
 	if (cfqd)
 		cfq_group_start_slice(cfqd);
 	return cfqd;
@@ -976,7 +1092,7 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 
 	if (cfqd->cfqmd->dd.one_head || !cfqd->leaf->entity.st)
 		return NULL;
-	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, now_ns);
+	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, false, now_ns);
 }
 
 /*
@@ -1104,8 +1220,8 @@ static void member_set_class(struct cfq_member *member, enum cfq_class class)
 		cfq_st_del(&member->entity);
 	member_set_waiting(member, false);
 	member->class = class;
-	member_set_waiting(member, waiting);
 	member->entity.vdisktime = st->min_vdisktime;
+	member_set_waiting(member, waiting);
 	if (busy)
 		cfq_st_add(st, &member->entity, 0);
 	/* Whose turn it is may have changed. */
@@ -1188,7 +1304,6 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	cfqd->self.group = parent;
 	cfqd->self.class = CFQ_CLASS_BE;
 	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
-	RB_CLEAR_NODE(&cfqd->waiting_node);
 	INIT_LIST_HEAD(&cfqd->waiters);
 	cfqd->leaf = parent ? &cfqd->self : &cfqd->tasks;
 	if (parent) {
@@ -1262,17 +1377,38 @@ void cfq_group_put(struct cfq_data *cfqd)
  * @cfqd: the group on the device
  * @class: of the task
  *
+ * Below its part, and be it less than one, if there is any; above it, if it is
+ * the group's turn or there are no turns, what is lent.
+ *
  * Context: cfqmd->lock held.
  * Return: true if there is one for this task.
  */
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	const struct cfq_member *leaf = cfqd->leaf;
 	const unsigned int total = cfq_descriptors_for(cfqmd, class);
+	const unsigned int all_held = cfq_nr_held(cfqmd);
 	const bool parked = cfqmd->active_cfqd && cfqmd->active_cfqd != cfqd;
+	unsigned int held = cfqd_held(cfqd);
 	unsigned int part;
 
 	lockdep_assert_held(&cfqmd->lock);
+
+	/*
+	 * Where groups are mixed, what is in the device was due.  If it counted,
+	 * and parts are less than one, all would have the same.
+	 */
+	if (!cfqmd->dd.one_head)
+		held -= cfqd->nr_in_driver;
+	if (all_held >= total)
+		return false;
+	if (!held || (!parked && cfq_descriptors_lent(total, all_held)))
+		return true;
+	/* Often that much is clear: it has its part of the group above. */
+	if ((u64)held * member_rivals_weight(leaf) >=
+	    (u64)total * leaf->entity.weight)
+		return false;
 
 	part = cfq_share_amount(total, cfq_group_share(cfqd));
 	if (parked)
@@ -1280,40 +1416,35 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
 	/* What it queues may stay for long. */
 	if (class == CFQ_CLASS_IDLE)
 		part /= 2;
-	return cfq_descriptor_left(total, cfq_nr_held(cfqmd), part,
-				   cfqd_held(cfqd), !parked);
-}
-
-static bool cfq_waits_before(struct rb_node *a, const struct rb_node *b)
-{
-	return rb_entry(a, struct cfq_data, waiting_node)->waiting_key <
-	       rb_entry(b, struct cfq_data, waiting_node)->waiting_key;
+	return held < part;
 }
 
 /**
- * cfq_group_line_changed - who waits, or what they hold, is not as it was
+ * cfq_group_line_began - a group's tasks have begun to wait for descriptors
  * @cfqd: the group on the device
  *
  * Context: cfqmd->lock held.
  */
-void cfq_group_line_changed(struct cfq_data *cfqd)
+void cfq_group_line_began(struct cfq_data *cfqd)
 {
-	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	lockdep_assert_held(&cfqmd->lock);
+	while (cfqd && !cfqd->nr_in_line++)
+		cfqd = cfqd->self.group;
+}
 
-	if (!RB_EMPTY_NODE(&cfqd->waiting_node)) {
-		rb_erase_cached(&cfqd->waiting_node, &cfqmd->waiting);
-		RB_CLEAR_NODE(&cfqd->waiting_node);
-	}
-	if (list_empty(&cfqd->line))
-		return;
-	/* As cfq_group_has_room() sees it: if the first has none, nobody has. */
-	cfqd->waiting_key = div_u64((u64)cfqd_held(cfqd) * CFQ_SHARE_ALL,
-				    cfq_group_share(cfqd));
-	if (cfq_line_class(cfqd) == CFQ_CLASS_IDLE)
-		cfqd->waiting_key *= 2;
-	rb_add_cached(&cfqd->waiting_node, &cfqmd->waiting, cfq_waits_before);
+/**
+ * cfq_group_line_ended - the last of a group's tasks that waited may go on
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_group_line_ended(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	while (cfqd && !--cfqd->nr_in_line)
+		cfqd = cfqd->self.group;
 }
 
 /**
@@ -1321,8 +1452,8 @@ void cfq_group_line_changed(struct cfq_data *cfqd)
  * @cfqmd: the device, with tasks waiting
  *
  * Where groups take turns it is the group whose turn it is, unless that ends
- * now, as the others can do nothing with it; else the one that holds least of
- * its part.
+ * now, as the others can do nothing with it; else the one that is to be served
+ * first of those that have room.
  *
  * Context: cfqmd->lock held.
  * Return: the group, NULL if there is no descriptor for any.
@@ -1336,10 +1467,12 @@ struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd)
 	if (cfqd && !list_empty(&cfqd->line) && !cfq_group_slice_over(cfqd) &&
 	    cfq_group_has_room(cfqd, cfq_line_class(cfqd)))
 		return cfqd;
-	cfqd = rb_entry_safe(rb_first_cached(&cfqmd->waiting), struct cfq_data,
-			     waiting_node);
-	return cfqd && cfq_group_has_room(cfqd, cfq_line_class(cfqd)) ?
-		cfqd : NULL;
+	if (cfq_nr_held(cfqmd) >= cfqmd->dd.queue->nr_requests)
+		return NULL;
+	cfqd = cfq_next_group(&cfqmd->root, NULL, true, 0);
+	while (cfqd && !cfq_group_has_room(cfqd, cfq_line_class(cfqd)))
+		cfqd = cfq_next_group(cfqd->leaf->group, cfqd->leaf, true, 0);
+	return cfqd;
 }
 
 static struct cfq_cgroup *cfq_current_cgroup(void)
@@ -1624,7 +1757,6 @@ struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd)
 void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
 	INIT_LIST_HEAD(&cfqmd->column);
-	cfqmd->waiting = RB_ROOT_CACHED;
 	cfq_data_init(&cfqmd->root, cfqmd);
 
 	mutex_lock(&cfq_grid_mutex);

@@ -45,6 +45,10 @@
  *    out of all this.  Without that, one such request stopped everybody else
  *    (test_tasks.sh, test_flash.sh).
  *
+ *    Without a head the same is done, with a smaller lead, while the device is
+ *    busy (see 6), and only among queues of different priorities.  Where it is
+ *    not, who is ahead has what others leave, and owes them little for it.
+ *
  * 3. Slices.  Sequential synchronous queues profit from having the head for
  *    themselves.  When the turn of such a queue comes on a disk, it becomes
  *    the active queue and keeps the device for a slice of its priority; when
@@ -518,6 +522,49 @@ static struct cfq_entity *cfq_first_awaited(const struct cfq_driver_data *dd,
 	return entity;
 }
 
+/* Is the device so busy that the order of what is sent matters? */
+static bool cfq_order_matters(const struct cfq_driver_data *dd)
+{
+	return dd->one_head ||
+	       dd->nr_in_driver >= cfq_useful_depth(dd->par.parallel);
+}
+
+/*
+ * Is @entity so far ahead of @first, the last one on its tree, that it has to
+ * wait?  On a busy device without a head that takes less, but there it is only
+ * done where priorities differ: to hold a flood back makes a lone reader among
+ * its equals faster, and costs an eighth of the device.  Where nobody is held
+ * back, a flood of level 7 has half of the device beside one of level 0
+ * (test_flash.sh).
+ */
+static bool cfq_too_far_ahead(const struct cfq_driver_data *dd,
+			      const struct cfq_entity *entity,
+			      const struct cfq_entity *first)
+{
+	const struct cfq_service_tree *st = entity->st;
+	s64 lead_ns = cfq_entity_lead(entity, first);
+
+	if (dd->one_head)
+		return lead_ns > (s64)cfq_max_lead_ns(dd);
+	return lead_ns > (s64)cfq_max_lead_ns(dd) / 16 &&
+	       st->total_weight != st->nr * entity->weight &&
+	       cfq_order_matters(dd);
+}
+
+/* Must @cfqq, which has a request queued, wait for others of its group? */
+static bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_service_tree *st = cfqq->cfqd->trees;
+	struct cfq_entity *first;
+
+	for (; st < cfqq->entity.st; st++)
+		if (cfq_order_matters(dd) && cfq_first_awaited(dd, st, now_ns))
+			return true;
+	first = cfq_first_awaited(dd, st, now_ns);
+	return cfq_too_far_ahead(dd, &cfqq->entity, first ?: &cfqq->entity);
+}
+
 /* Has @cfqd a queue that others have to wait for? */
 static bool cfq_data_awaited(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -961,7 +1008,8 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqmd->nr_admitted++;
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = ktime_get_ns();
-		cfq_group_line_changed(cfqd);
+		if (list_empty(&cfqd->line))
+			cfq_group_line_ended(cfqd);
 		/* Then it is gone. */
 		complete(&waiter->admitted);
 	}
@@ -1010,7 +1058,8 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
 	list_add(&waiter.node, &other->node);
 	cfqmd->nr_waiting++;
 	cfq_group_waits(cfqd, ktime_get_ns());
-	cfq_group_line_changed(cfqd);
+	if (list_is_singular(&cfqd->line))
+		cfq_group_line_began(cfqd);
 	spin_unlock_irq(&cfqmd->lock);
 	wait_for_completion_io(&waiter.admitted);
 	spin_lock_irq(&cfqmd->lock);
@@ -1135,9 +1184,9 @@ static void cfqq_add_seek(struct cfq_queue *cfqq, bool seek)
 	struct cfq_data *cfqd = cfqq->cfqd;
 
 	cfqq->seek_history = cfqq->seek_history << 1 | seek;
-	cfqq->seek_samples = min(cfqq->seek_samples + 1, 32U);
+	cfqq->seek_samples = min(cfqq->seek_samples + 1, CFQ_SEEK_HISTORY);
 	cfqd->seek_history = cfqd->seek_history << 1 | seek;
-	cfqd->seek_samples = min(cfqd->seek_samples + 1, 32U);
+	cfqd->seek_samples = min(cfqd->seek_samples + 1, CFQ_SEEK_HISTORY);
 }
 
 /* Learn from the new, queued @rq how the task thinks and how it moves. */
@@ -1283,7 +1332,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	cfqq_insert(cfqq, rq, now_ns);
 	if (rq->elv.icq)
 		cic_end_admission(icq_to_cic(rq->elv.icq));
-	if (cfqmd->held && !cfq_group_must_wait(cfqq->cfqd, now_ns))
+	if (cfqmd->held && !cfq_group_must_wait(cfqq->cfqd, now_ns) &&
+	    !cfqq_must_wait(cfqq, now_ns))
 		WRITE_ONCE(cfqmd->held, false);
 	if (rq_mergeable(rq)) {
 		elv_rqhash_add(q, rq);
@@ -1541,7 +1591,6 @@ expire:
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	s64 max_lead_ns = cfq_max_lead_ns(dd);
 	struct cfq_queue *cfqq;
 	enum cfq_class class;
 
@@ -1553,17 +1602,19 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 
 		first = cfq_first_awaited(dd, &cfqd->trees[class], now_ns);
 		for (entity = first; entity; entity = cfq_st_next(entity)) {
-			if (dd->one_head &&
-			    cfq_entity_lead(entity, first) > max_lead_ns)
+			if (cfq_too_far_ahead(dd, entity, first))
 				break;
 			cfqq = entity_to_cfqq(entity);
 			if (!cfqq->nr_queued || !cfqq_may_dispatch(cfqq))
 				continue;
+			/* What others leave is not owed to them later. */
+			cfq_entity_limit_lead(entity, first,
+					      cfq_max_lead_ns(dd));
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq);
 			return cfqq;
 		}
-		if (first && dd->one_head)
+		if (first && cfq_order_matters(dd))
 			break;
 	}
 	return NULL;
@@ -2043,8 +2094,6 @@ static void cfq_release_request(struct request *rq, u64 now_ns, bool came_back)
 		cfq_unhold_request(rq, cfqq->cfqd);
 	else
 		cfq_group_release(cfqq->cfqd);
-	if (unlikely(cfqmd->nr_waiting))
-		cfq_group_line_changed(cfqq->cfqd);
 	cfqq_put(cfqq);
 	if (unlikely(cfqmd->nr_waiting))
 		cfq_admit_waiters(cfqmd);

@@ -118,22 +118,15 @@ static void cfq_test_group_slice(struct kunit *test)
 			4 * base_ns);
 }
 
-static void cfq_test_descriptor_left(struct kunit *test)
+static void cfq_test_descriptors_lent(struct kunit *test)
 {
-	/* 64 descriptors, of which 56 are lent; a part of 40. */
-	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(64, 63, 40, 39, false));
-	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 64, 40, 0, true));
-	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(64, 55, 40, 40, true));
-	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 56, 40, 40, true));
-	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 40, 40, 40, false));
-	/* The smallest part is one. */
-	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(64, 60, 0, 0, false));
-	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(64, 60, 0, 1, true));
-	/* Of few, all but one are lent. */
-	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(4, 2, 1, 1, true));
-	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(4, 3, 1, 1, true));
-	KUNIT_EXPECT_TRUE(test, cfq_descriptor_left(4, 3, 1, 0, false));
-	KUNIT_EXPECT_FALSE(test, cfq_descriptor_left(4, 4, 1, 0, true));
+	/* 56 of 64. */
+	KUNIT_EXPECT_TRUE(test, cfq_descriptors_lent(64, 55));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptors_lent(64, 56));
+	/* Of few, all but one. */
+	KUNIT_EXPECT_TRUE(test, cfq_descriptors_lent(4, 2));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptors_lent(4, 3));
+	KUNIT_EXPECT_FALSE(test, cfq_descriptors_lent(1, 0));
 }
 
 static void cfq_test_ioprio(struct kunit *test)
@@ -424,6 +417,25 @@ static void cfq_test_tree_mean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 200, 1000), 500ULL);
 }
 
+static void cfq_test_tree_limit_lead(struct kunit *test)
+{
+	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
+	struct cfq_service_tree st;
+
+	cfq_st_init(&st);
+	cfq_st_add(&st, &a, 0);
+	cfq_st_add(&st, &b, 0);
+	cfq_entity_charge(&b, 1000);
+	cfq_entity_limit_lead(&b, &a, 1000);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), 1000LL);
+	cfq_entity_limit_lead(&b, &a, 300);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), 300LL);
+	/* Who is behind has nothing to lose. */
+	cfq_entity_limit_lead(&a, &b, 300);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), 300LL);
+	KUNIT_EXPECT_PTR_EQ(test, cfq_st_first(&st), &a);
+}
+
 static void cfq_test_tree_wrap(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
@@ -634,7 +646,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_group_prio),
 	KUNIT_CASE(cfq_test_share),
 	KUNIT_CASE(cfq_test_group_slice),
-	KUNIT_CASE(cfq_test_descriptor_left),
+	KUNIT_CASE(cfq_test_descriptors_lent),
 	KUNIT_CASE(cfq_test_ioprio),
 	KUNIT_CASE(cfq_test_async_depth),
 	KUNIT_CASE(cfq_test_seek_history),
@@ -650,6 +662,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_weight),
 	KUNIT_CASE(cfq_test_tree_reweigh),
 	KUNIT_CASE(cfq_test_tree_mean),
+	KUNIT_CASE(cfq_test_tree_limit_lead),
 	KUNIT_CASE(cfq_test_tree_wrap),
 	KUNIT_CASE(cfq_test_request_work),
 	KUNIT_CASE(cfq_test_page),

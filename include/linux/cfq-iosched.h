@@ -44,9 +44,10 @@ enum cfq_class {
 /**
  * struct cfq_service_tree - what competes for one share of time, least first
  * @rb: the entities, sorted by virtual time
+ * @waiting: those that are not there, but count as if they were; sorted, too
  * @min_vdisktime: never goes back; where an entity that was away comes in
  * @nr: entities on the tree
- * @nr_waiting: those that are not, but count as if they were
+ * @nr_waiting: those on @waiting
  * @total_weight: sum of the weights of both
  * @gone: the entity that was most behind of those that just went; may be freed
  * @gone_vdisktime: of that one, when it went last
@@ -55,6 +56,7 @@ enum cfq_class {
  */
 struct cfq_service_tree {
 	struct rb_root_cached	rb;
+	struct rb_root_cached	waiting;
 	u64			min_vdisktime;
 	unsigned int		nr;
 	unsigned int		nr_waiting;
@@ -67,7 +69,7 @@ struct cfq_service_tree {
 
 /**
  * struct cfq_entity - something that is served from a service tree
- * @rb_node: place in @st
+ * @rb_node: place in @st, or among those that wait
  * @st: the tree it is on, NULL while it has nothing to do and does not rest
  * @vdisktime: device time received, in ns at weight CFQ_WEIGHT_DEFAULT
  * @sent_ns: when the last request of it was sent to the device
@@ -284,13 +286,12 @@ struct cfq_data {
 	struct cfq_member	*leaf;
 	struct cfq_service_tree	members[CFQ_NR_CLASSES];
 	unsigned int		nr_ready;	/* members with a request queued */
+	unsigned int		nr_in_line;	/* members with tasks in a line */
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
 	u64			cgroup_id;	/* also then */
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
 	struct rcu_head		rcu;		/* see cfq_group_limits_current() */
-	struct rb_node		waiting_node;	/* on cfqmd->waiting */
-	u64			waiting_key;	/* descriptors held over share */
 	u64			slice_used_ns;
 	bool			slice_cut;	/* over before its time */
 	u64			stats[CFQ_NR_STATS];
@@ -321,7 +322,6 @@ struct cfq_data {
  * @root: the group of the root cgroup, or the only one
  * @nr_busy_groups: groups whose tasks have something to do
  * @active_cfqd: the group whose tasks have the device, where groups take turns
- * @waiting: groups with tasks that wait for a descriptor
  * @column: all cfq_data of this device, each after that of its parent
  */
 struct cfq_meta_data {
@@ -343,7 +343,6 @@ struct cfq_meta_data {
 #ifdef CONFIG_CFQ_CGROUP
 	unsigned int		nr_busy_groups;
 	struct cfq_data		*active_cfqd;
-	struct rb_root_cached	waiting;
 	struct list_head	column;
 #endif
 };
@@ -355,7 +354,10 @@ struct cfq_meta_data {
 
 static inline void cfq_st_init(struct cfq_service_tree *st)
 {
-	*st = (struct cfq_service_tree) { .rb = RB_ROOT_CACHED };
+	*st = (struct cfq_service_tree) {
+		.rb = RB_ROOT_CACHED,
+		.waiting = RB_ROOT_CACHED,
+	};
 }
 
 static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
@@ -514,6 +516,21 @@ static inline void cfq_st_leave_behind(struct cfq_entity *entity)
 static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
 {
 	cfq_entity_advance(entity, cfq_vdisktime_delta(ns, entity->weight));
+}
+
+/*
+ * @entity is served although @first on its tree is behind, as that has nothing to
+ * do just now.  What is left unused costs nothing: beyond @lead_ns of virtual
+ * time it is not owed.
+ */
+static inline void cfq_entity_limit_lead(struct cfq_entity *entity,
+					 const struct cfq_entity *first,
+					 u64 lead_ns)
+{
+	s64 excess = cfq_entity_lead(entity, first) - (s64)lead_ns;
+
+	if (excess > 0)
+		cfq_entity_advance(entity, -excess);
 }
 
 /* Change the weight of @entity; what it used so far stays as it was. */
@@ -709,7 +726,8 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class);
-void cfq_group_line_changed(struct cfq_data *cfqd);
+void cfq_group_line_began(struct cfq_data *cfqd);
+void cfq_group_line_ended(struct cfq_data *cfqd);
 struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd);
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
@@ -802,7 +820,11 @@ static inline bool cfq_group_has_room(struct cfq_data *cfqd,
 	       (class == CFQ_CLASS_IDLE ? total - total / 8 : total);
 }
 
-static inline void cfq_group_line_changed(struct cfq_data *cfqd)
+static inline void cfq_group_line_began(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_line_ended(struct cfq_data *cfqd)
 {
 }
 

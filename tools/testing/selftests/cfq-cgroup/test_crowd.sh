@@ -114,21 +114,54 @@ classes_without_descriptors() {
 	expect "share of the real-time reader $(share 2) %" "$(share 2) >= 80"
 }
 
-few_descriptors() {
-	title "flash, 16 descriptors for 0/4/7 with 64 requests each: within 2.5 pp"
-	load_flash read_us=200 queue_depth=8
-	echo 16 >"$QUEUE/nr_requests" || fail "cannot set nr_requests"
-	make_group a 0
-	make_group b 4
-	make_group c 7
-	start_load a - read 4 0 --ioengine=libaio --iodepth=16
-	start_load b - read 4 1000 --ioengine=libaio --iodepth=16
-	start_load c - read 4 2000 --ioengine=libaio --iodepth=16
-	watch_mb 0 1000 1000 1000 2000 1000
+# floods PRIORITY...: a group with 64 requests for each, on a device that is there
+floods() {
+	local first=0 stretches='' prio
+
+	for prio; do
+		make_group "g$prio" "$prio"
+		start_load "g$prio" - read 4 "$first" --ioengine=libaio --iodepth=16
+		stretches="$stretches $first 1000"
+		first=$((first + 1000))
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	watch_mb $stretches
 	sleep 1
 	measure 4
+}
+
+few_descriptors() {
+	title "flash, 16 descriptors for 0/4/7 with 64 requests each: within 0.5 pp"
+	load_flash read_us=200 queue_depth=8
+	echo 16 >"$QUEUE/nr_requests" || fail "cannot set nr_requests"
+	floods 0 4 7
 	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
-		"$(share_error 0 4 7) <= 2.5"
+		"$(share_error 0 4 7) <= 0.5"
+}
+
+two_descriptors() {
+	title "flash that takes one request at a time, two descriptors, 0/4/7: within 0.5 pp"
+	load_flash channels=1 read_us=300 queue_depth=1
+	floods 0 4 7
+	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 0.5"
+}
+
+more_groups_than_descriptors() {
+	local nr prio=0
+
+	title "flash, 12 groups of priority 0 and 12 of 7 with 16 descriptors: within 1 pp"
+	load_flash read_us=800 queue_depth=8
+	for nr in $(seq 0 23); do
+		[ "$nr" -lt 12 ] || prio=7
+		make_group "g$nr" "$prio"
+		start_load "g$nr" - read 1 $((250 * nr)) --ioengine=libaio --iodepth=4
+	done
+	watch_mb 0 3000 3000 3000
+	sleep 2
+	measure 4
+	expect "shares of device time $(shares) %, error $(share_error 0 7) pp" \
+		"$(share_error 0 7) <= 1"
 }
 
 quiet_reader() {
@@ -152,4 +185,4 @@ quiet_reader() {
 }
 
 run_cases many_tasks unknown uneven newcomer no_ncq classes_without_descriptors few_descriptors \
-	quiet_reader
+	two_descriptors more_groups_than_descriptors quiet_reader

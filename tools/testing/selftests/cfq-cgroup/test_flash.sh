@@ -79,6 +79,64 @@ quiet_reader() {
 	expect "requests of the others: $(ios 2)" "$(ios 2) >= 2 * $(ios 1)"
 }
 
+# More is free then than both can use, as long as group a has two requests at a time.
+left_over() {
+	title "a group that had what another left has its share as soon as that wants its own"
+	load_flash channels=16 read_us=1600
+	make_group a 0
+	make_group b 7
+	watch_mb 0 1000 1000 1000
+	start_load a - read 2 0
+	# shellcheck disable=SC2086 # options
+	start_load b - read 4 1000 $DEEP
+	sleep 0.5
+	measure 3
+	expect "shares of device time $(shares) %" "$(share 2) >= 70"
+	# shellcheck disable=SC2086 # options
+	start_load a - read 4 0 $DEEP
+	sleep 0.5
+	measure 0.5
+	expect "then $(shares) %, error $(share_error 0 7) pp" "$(share_error 0 7) <= 1"
+}
+
+# By the length of their slices on a disk, 180 and 40 ms
+levels() {
+	title "tasks of levels 0 and 7 in a group, 64 requests each: 82 and 18 %, within 1.5 pp"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	make_group g
+	watch_mb 0 1000 1000 1000
+	# shellcheck disable=SC2086 # options
+	start_load g be/0 read 4 0 $DEEP
+	# shellcheck disable=SC2086 # options
+	start_load g be/7 read 4 1000 $DEEP
+	sleep 1
+	measure 4
+	expect "shares of device time $(shares) %" "$(distance 81.8 18.2) <= 1.5"
+}
+
+# Nobody is held back for the reader, which would cost an eighth of the device.
+equal_levels() {
+	local all sched
+
+	title "a reader beside 64 requests of its equals in a group: 98 % of what the device can do"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	make_group g
+	watch_mb 0 2000
+	for sched in none "$SCHED"; do
+		select_sched "$sched"
+		start_load g - read 1 0
+		# shellcheck disable=SC2086 # options
+		start_load g - read 4 1000 $DEEP
+		sleep 1
+		measure 2
+		[ "$sched" != none ] || all=$(ios)
+		stop_loads
+	done
+	expect "requests $(ios), without a scheduler $all" "$(ios) >= 0.98 * $all"
+}
+
 # two_floods LOAD [OPTION...]: and another one that reads with these options, of the same priority
 two_floods() {
 	local first=$1
@@ -161,4 +219,5 @@ hung_group() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases shares_and_rate alone quiet_reader sizes writes stuck hung_group
+run_cases shares_and_rate alone quiet_reader left_over levels equal_levels sizes writes stuck \
+	hung_group
