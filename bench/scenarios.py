@@ -122,9 +122,8 @@ def crowd(number):
         # More than 2048 readers wait for a descriptor of a scheduler, with none for one of the device's 8; that costs,
         # too, whatever the scheduler does.
         # 8 requests in 320 us: the groups wait for the device and not for the processor.
-        # The kernel counts idle time in units of 10 ms, so it takes a while to be known.
-        f"cost.sh buffered 5000 {number} irqmode=2 completion_nsec=320000 hw_queue_depth=8",
-        5,
+        f"cost.sh buffered 1000 {number} irqmode=2 completion_nsec=320000 hw_queue_depth=8",
+        1,
         environment=NULL_COST,
         goal="grows no faster than the logarithm, beyond what mq-deadline grows by",
         memory=3072,

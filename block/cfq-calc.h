@@ -33,6 +33,14 @@
 /* Requests in the device for each that it can work on at the same time. */
 #define CFQ_DEPTH_RATIO		2
 
+/*
+ * Where there is no head, the parts of a slice that one may be ahead of others:
+ * that much on a busy device; and that much, up to twice as much, once others
+ * have left it the device.  The latter has to be more.
+ */
+#define CFQ_MIXED_LEAD_PART	16
+#define CFQ_MIXED_DEBT_PART	8
+
 /* Think times: one sample weighs 256; a queue is believed from this sum on. */
 #define CFQ_TTIME_VALID_SAMPLES	80
 

@@ -77,7 +77,7 @@
  *    times as long.
  *
  *    Who is ahead as others leave the device unused owes them little for it:
- *    the lead is forgotten but for another part of group_slice.  Without that a
+ *    their credit is forgotten but for another part of group_slice.  Without that a
  *    group that had four fifths of an idle device for three seconds got nothing
  *    in the next one, when the other began to use it (test_flash.sh).
  *
@@ -105,7 +105,7 @@
  *    The order is what shares are made of where parts are less than a request:
  *    with two descriptors, or more groups than descriptors.  If the group that
  *    holds least were next, groups of weights 8 : 4 : 1 would have a third each
- *    of a device that takes one request at a time (test_flash.sh).
+ *    of a device that takes one request at a time (test_crowd.sh).
  *
  *    Where groups take turns, the active group is next, and the others have a
  *    fraction of their part: enough to begin their turn with.  With 62
@@ -411,14 +411,19 @@ static void member_set_waiting(struct cfq_member *member, bool waiting)
  * Charge and turns.
  */
 
-/* Where groups are mixed, the part of a group_slice that one may be ahead. */
-#define CFQ_MIXED_LEAD_PART	64
 /*
- * The part of it that one may owe, who was ahead as others left the device to
- * it.  That is more than the above even for one that was alone on its tree, or
- * nobody would be too far ahead.
+ * On a device without a head: the lead that one @part-th of a slice makes, at
+ * the mean weight of those on @st and of one more of weight @weight if that is
+ * not 0.  Where nobody has turns a slice is as a task's, a quarter of
+ * group_slice.
  */
-#define CFQ_MIXED_DEBT_PART	32
+static u64 cfq_mixed_lead(const struct cfq_driver_data *dd,
+			  const struct cfq_service_tree *st,
+			  unsigned int weight, unsigned int part)
+{
+	return cfq_st_mean_vdisktime(st, weight,
+				     dd->tun.group_slice_ns / 4 / part);
+}
 
 /**
  * cfq_group_count - add to the statistics of a group and those above it
@@ -532,6 +537,17 @@ static u64 cfq_newcomer_credit(const struct cfq_member *member)
 				      dd->tun.group_slice_ns / 16) : 1);
 }
 
+/* The same for one that was not away: it has no more than if it had stayed. */
+static u64 cfq_return_credit(const struct cfq_member *member)
+{
+	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+
+	if (dd->one_head)
+		return 2 * dd->tun.group_slice_ns;
+	return 2 * cfq_mixed_lead(dd, member_tree(member),
+				  member->entity.weight, CFQ_MIXED_DEBT_PART);
+}
+
 /* As cfq_member.idle_since_ns of one that waits. */
 #define CFQ_NOT_IDLE	((u64)S64_MAX)
 
@@ -551,8 +567,6 @@ static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
  */
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 {
-	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
-	const struct cfq_tunables *tun = &dd->tun;
 	struct cfq_member *member, *top = NULL;
 	const bool waited = cfqd->leaf->waiting;
 	struct cfq_service_tree *st;
@@ -572,7 +586,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 		st = member_tree(member);
 		cfq_st_add(st, &member->entity,
 			   was_away ? cfq_newcomer_credit(member) :
-				      2 * tun->group_slice_ns);
+				      cfq_return_credit(member));
 		top = member;
 	}
 	if (!top)
@@ -795,6 +809,7 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	struct cfq_service_tree *st = member_tree(member);
 	const struct cfq_entity *first;
+	unsigned int gone_weight = 0;
 	u64 behind;
 
 	if (dd->one_head ||
@@ -803,11 +818,12 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 	first = cfq_st_first_awaited(st, now_ns);
 	behind = (first ?: &member->entity)->vdisktime;
 	/* Who went just now will be back. */
-	if (st->gone_until_ns > now_ns && (s64)(st->gone_vdisktime - behind) < 0)
+	if (st->gone_until_ns > now_ns && (s64)(st->gone_vdisktime - behind) < 0) {
 		behind = st->gone_vdisktime;
+		gone_weight = st->gone_weight;
+	}
 	return (s64)(member->entity.vdisktime - behind) >
-	       (s64)cfq_st_mean_vdisktime(st, 0, dd->tun.group_slice_ns /
-						 CFQ_MIXED_LEAD_PART);
+	       (s64)cfq_mixed_lead(dd, st, gone_weight, CFQ_MIXED_LEAD_PART);
 }
 
 /*
@@ -898,22 +914,20 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 }
 
 /*
- * @member is chosen, although @first may be further behind and have nothing to
- * send.  Where groups are mixed, what that leaves is for nothing, and the lead
- * has a limit.  But nobody who waits for a descriptor leaves anything.
+ * @member is chosen, although there may be some who are further behind.  Where
+ * groups are mixed, they have nothing to send; what they leave is not owed to
+ * them, unless it is only for want of descriptors.
  */
-static void cfq_member_limit_lead(struct cfq_member *member,
-				  const struct cfq_entity *first)
+static void cfq_member_passes_others(struct cfq_member *member)
 {
-	const struct cfq_meta_data *cfqmd = member->group->cfqmd;
-	s64 debt_ns = cfqmd->dd.tun.group_slice_ns / CFQ_MIXED_DEBT_PART;
+	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+	struct cfq_service_tree *st = member_tree(member);
 
-	if (&member->entity == first || cfqmd->dd.one_head ||
-	    cfqmd->nr_waiting)
+	if (dd->one_head || cfq_st_first(st) == &member->entity ||
+	    member->group->nr_in_line > member_in_line(member))
 		return;
-	cfq_entity_limit_lead(&member->entity, first,
-			      cfq_vdisktime_delta(debt_ns,
-						  member->entity.weight));
+	cfq_st_forget_behind(&member->entity,
+			     cfq_mixed_lead(dd, st, 0, CFQ_MIXED_DEBT_PART));
 }
 
 /*
@@ -924,20 +938,20 @@ static struct cfq_member *cfq_next_ready(struct cfq_data *group,
 					 struct cfq_member *member, u64 now_ns)
 {
 	enum cfq_class class = member ? member->class : 0;
-	struct cfq_entity *entity, *first;
+	struct cfq_entity *entity;
 
 	entity = member ? cfq_st_next(&member->entity) : NULL;
 	for (; class < CFQ_NR_CLASSES; class++) {
-		first = cfq_st_first_awaited(&group->members[class], now_ns);
 		if (!member)
-			entity = first;
+			entity = cfq_st_first_awaited(&group->members[class],
+						      now_ns);
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
 			if (!member_ready(member))
 				continue;
 			if (cfq_member_must_wait(member, now_ns))
 				return NULL;
-			cfq_member_limit_lead(member, first);
+			cfq_member_passes_others(member);
 			return member;
 		}
 		member = NULL;
@@ -960,7 +974,9 @@ static struct cfq_entity *cfq_first_after(const struct rb_root_cached *root,
 		struct cfq_entity *other = rb_entry(node, struct cfq_entity,
 						    rb_node);
 
-		if (cfq_entity_lead(other, entity) >= !same) {
+		s64 lead = cfq_entity_lead(other, entity);
+
+		if (lead > 0 || (same && !lead)) {
 			first = other;
 			node = node->rb_left;
 		} else {
@@ -997,7 +1013,8 @@ static struct cfq_member *cfq_st_next_rival(struct cfq_service_tree *st,
 
 /* The next member of @group with tasks that wait, after @member if given. */
 static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
-					   struct cfq_member *member)
+					   struct cfq_member *member,
+					   u64 now_ns)
 {
 	enum cfq_class class = member ? member->class : 0;
 
@@ -1010,17 +1027,16 @@ static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 }
 
 /*
- * The next group whose tasks have a request queued, or with @in_line wait for a
- * descriptor, in the order in which they are to be served, after @member of
- * @group if given.
+ * The next group of whose tasks @next finds something, in the order in which
+ * they are to be served, after @member of @group if given.
  */
 static __always_inline struct cfq_data *
-cfq_next_group(struct cfq_data *group, struct cfq_member *member, bool in_line,
-	       u64 now_ns)
+cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
+	      struct cfq_member *(*next)(struct cfq_data *group,
+					 struct cfq_member *member, u64 now_ns))
 {
 	while (group) {
-		member = in_line ? cfq_next_in_line(group, member) :
-				   cfq_next_ready(group, member, now_ns);
+		member = next(group, member, now_ns);
 		if (member && member_is_leaf(member))
 			return member_cfqd(member);
 		if (member) {
@@ -1033,6 +1049,20 @@ cfq_next_group(struct cfq_data *group, struct cfq_member *member, bool in_line,
 		}
 	}
 	return NULL;
+}
+
+/* The next group with a request queued. */
+static struct cfq_data *cfq_next_group(struct cfq_data *group,
+				       struct cfq_member *member, u64 now_ns)
+{
+	return cfq_next_leaf(group, member, now_ns, cfq_next_ready);
+}
+
+/* The next group with tasks that wait for a descriptor. */
+static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
+					       struct cfq_member *member)
+{
+	return cfq_next_leaf(group, member, 0, cfq_next_in_line);
 }
 
 /**
@@ -1052,7 +1082,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (!cfqmd->dd.one_head)
-		return cfq_next_group(&cfqmd->root, NULL, false, now_ns);
+		return cfq_next_group(&cfqmd->root, NULL, now_ns);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
 		if (!cfq_group_slice_over(cfqd))
@@ -1072,7 +1102,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		cfq_tell_turn_over(cfqd, cfqd->slice_used_ns, end);
 	}
 
-	cfqd = cfq_next_group(&cfqmd->root, NULL, false, now_ns);
+	cfqd = cfq_next_group(&cfqmd->root, NULL, now_ns);
 	if (cfqd)
 		cfq_group_start_slice(cfqd);
 	return cfqd;
@@ -1092,7 +1122,7 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 
 	if (cfqd->cfqmd->dd.one_head || !cfqd->leaf->entity.st)
 		return NULL;
-	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, false, now_ns);
+	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, now_ns);
 }
 
 /*
@@ -1353,7 +1383,7 @@ void cfq_group_put(struct cfq_data *cfqd)
 		struct cfq_data *parent = cfqd->self.group;
 
 		list_del(&cfqd->column_node);
-		if (WARN_ON_ONCE(cfqd->leaf->entity.st))
+		if (WARN_ON_ONCE(cfqd->leaf->entity.st || cfqd->leaf->waiting))
 			cfq_group_went_idle(cfqd, 0);
 		cfq_group_end_slice(cfqd, CFQ_END_LEFT);
 		if (parent)
@@ -1405,7 +1435,10 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
 		return false;
 	if (!held || (!parked && cfq_descriptors_lent(total, all_held)))
 		return true;
-	/* Often that much is clear: it has its part of the group above. */
+	/* Where there are no turns, the last one is for who has none. */
+	if (!cfqmd->dd.one_head && all_held + 1 >= total)
+		return false;
+	/* A share of all is at most the share of the group: often that will do. */
 	if ((u64)held * member_rivals_weight(leaf) >=
 	    (u64)total * leaf->entity.weight)
 		return false;
@@ -1460,6 +1493,8 @@ void cfq_group_line_ended(struct cfq_data *cfqd)
  */
 struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd)
 {
+	const enum cfq_class class = cfqmd->nr_rt_waiting ? CFQ_CLASS_RT :
+							    CFQ_CLASS_BE;
 	struct cfq_data *cfqd = cfqmd->active_cfqd;
 
 	lockdep_assert_held(&cfqmd->lock);
@@ -1467,11 +1502,11 @@ struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd)
 	if (cfqd && !list_empty(&cfqd->line) && !cfq_group_slice_over(cfqd) &&
 	    cfq_group_has_room(cfqd, cfq_line_class(cfqd)))
 		return cfqd;
-	if (cfq_nr_held(cfqmd) >= cfqmd->dd.queue->nr_requests)
+	if (cfq_nr_held(cfqmd) >= cfq_descriptors_for(cfqmd, class))
 		return NULL;
-	cfqd = cfq_next_group(&cfqmd->root, NULL, true, 0);
+	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
 	while (cfqd && !cfq_group_has_room(cfqd, cfq_line_class(cfqd)))
-		cfqd = cfq_next_group(cfqd->leaf->group, cfqd->leaf, true, 0);
+		cfqd = cfq_next_waiting_group(cfqd->leaf->group, cfqd->leaf);
 	return cfqd;
 }
 

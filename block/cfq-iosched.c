@@ -45,9 +45,9 @@
  *    out of all this.  Without that, one such request stopped everybody else
  *    (test_tasks.sh, test_flash.sh).
  *
- *    Without a head the same is done, with a smaller lead, while the device is
- *    busy (see 6), and only among queues of different priorities.  Where it is
- *    not, who is ahead has what others leave, and owes them little for it.
+ *    Without a head that is done, with a smaller lead, while the device is busy
+ *    (see 6), and only where levels differ.  Who has what others leave owes them
+ *    little for it.
  *
  * 3. Slices.  Sequential synchronous queues profit from having the head for
  *    themselves.  When the turn of such a queue comes on a disk, it becomes
@@ -82,7 +82,7 @@
  *    learned from completions.  What a request of a direction and size takes
  *    by itself is known from those that had few beside them; times the rate at
  *    which requests are sent, it is the number that are worked on at the same
- *    time (Little's law).  The group layer bounds by it who is ahead.  What
+ *    time (Little's law).  Both layers bound by it who is ahead.  What
  *    writes and reads take by themselves tells what a write costs (see 1); the
  *    first few of each wait until the device has hardly anything else to do.
  *
@@ -435,12 +435,35 @@ static u64 cfq_max_lead_ns(const struct cfq_driver_data *dd)
 	return dd->tun.slice_ns[1];
 }
 
+/* A sync queue of that priority is on a tree now, or no longer. */
+static void cfqd_count_level(struct cfq_data *cfqd, unsigned short ioprio,
+			     bool on_tree)
+{
+	enum cfq_class class = cfq_ioprio_to_class(ioprio);
+	unsigned int *nr = &cfqd->nr_at_level[class][IOPRIO_PRIO_LEVEL(ioprio)];
+
+	if (on_tree && !(*nr)++)
+		cfqd->nr_levels[class]++;
+	else if (!on_tree && !--*nr)
+		cfqd->nr_levels[class]--;
+}
+
+static void cfqq_count_busy(struct cfq_queue *cfqq, bool busy)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	if (!cfqq->sync)
+		return;
+	cfqd->nr_sync_busy += busy ? 1 : -1;
+	cfqd_count_level(cfqd, cfqq->ioprio, busy);
+}
+
 static void cfqq_del(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 
 	cfq_st_del(&cfqq->entity);
-	cfqd->nr_sync_busy -= cfqq->sync;
+	cfqq_count_busy(cfqq, false);
 	if (!cfq_data_busy(cfqd) && !cfqd->active_cfqq)
 		cfq_group_went_idle(cfqd, now_ns);
 }
@@ -494,12 +517,13 @@ static void cfqq_add_busy(struct cfq_queue *cfqq, u64 now_ns)
 		return;
 	/* Between one request and the next a task has not been away. */
 	if (cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
-		credit_ns = cfq_max_lead_ns(dd);
+		credit_ns = dd->one_head ? cfq_max_lead_ns(dd) :
+			2 * cfq_max_lead_ns(dd) / CFQ_MIXED_DEBT_PART;
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);
 	cfq_st_add(&cfqd->trees[cfqq->class], &cfqq->entity, credit_ns);
-	cfqd->nr_sync_busy += cfqq->sync;
+	cfqq_count_busy(cfqq, true);
 	cfq_group_became_busy(cfqd, now_ns);
 }
 
@@ -530,28 +554,31 @@ static bool cfq_order_matters(const struct cfq_driver_data *dd)
 }
 
 /*
- * Is @entity so far ahead of @first, the last one on its tree, that it has to
- * wait?  On a busy device without a head that takes less, but there it is only
- * done where priorities differ: to hold a flood back makes a lone reader among
- * its equals faster, and costs an eighth of the device.  Where nobody is held
- * back, a flood of level 7 has half of the device beside one of level 0
- * (test_flash.sh).
+ * On a busy device without a head, is sync queue @cfqq so far ahead of others
+ * that it has to wait?  @first is that of its tree.  It is only looked at where
+ * levels differ: to hold a flood back makes a lone reader among its equals
+ * faster, and costs an eighth of the device.  Where nobody is held back, a flood
+ * of level 7 has half of the device beside one of level 0 (test_flash.sh).  And
+ * it is not done for async queues, which are bounded in another way.
  */
-static bool cfq_too_far_ahead(const struct cfq_driver_data *dd,
-			      const struct cfq_entity *entity,
-			      const struct cfq_entity *first)
+static bool cfqq_outran_others(const struct cfq_queue *cfqq,
+			       struct cfq_entity *first)
 {
-	const struct cfq_service_tree *st = entity->st;
-	s64 lead_ns = cfq_entity_lead(entity, first);
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
-	if (dd->one_head)
-		return lead_ns > (s64)cfq_max_lead_ns(dd);
-	return lead_ns > (s64)cfq_max_lead_ns(dd) / 16 &&
-	       st->total_weight != st->nr * entity->weight &&
-	       cfq_order_matters(dd);
+	if (dd->one_head || !cfqq->sync ||
+	    cfqq->cfqd->nr_levels[cfqq->class] < 2 || !cfq_order_matters(dd))
+		return false;
+	while (first && !entity_to_cfqq(first)->sync)
+		first = cfq_st_next(first);
+	return first && cfq_entity_lead(&cfqq->entity, first) >
+			(s64)cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
 }
 
-/* Must @cfqq, which has a request queued, wait for others of its group? */
+/*
+ * Without a head: must @cfqq, which has a request queued, wait for others of its
+ * group?
+ */
 static bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
@@ -562,7 +589,7 @@ static bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns)
 		if (cfq_order_matters(dd) && cfq_first_awaited(dd, st, now_ns))
 			return true;
 	first = cfq_first_awaited(dd, st, now_ns);
-	return cfq_too_far_ahead(dd, &cfqq->entity, first ?: &cfqq->entity);
+	return first && cfqq_outran_others(cfqq, first);
 }
 
 /* Has @cfqd a queue that others have to wait for? */
@@ -703,6 +730,10 @@ static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
 	enum cfq_class class = cfq_ioprio_to_class(ioprio);
 	struct cfq_data *cfqd = cfqq->cfqd;
 
+	if (cfqq_on_tree(cfqq) && cfqq->sync) {
+		cfqd_count_level(cfqd, ioprio, true);
+		cfqd_count_level(cfqd, cfqq->ioprio, false);
+	}
 	cfqq->ioprio = ioprio;
 	if (class != cfqq->class && cfqq_on_tree(cfqq)) {
 		/* Virtual times of different trees cannot be compared. */
@@ -1005,6 +1036,7 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 					  node);
 		list_del(&waiter->node);
 		cfqmd->nr_waiting--;
+		cfqmd->nr_rt_waiting -= waiter->class == CFQ_CLASS_RT;
 		cfqmd->nr_admitted++;
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = ktime_get_ns();
@@ -1057,6 +1089,7 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
 	/* Behind that one, or first. */
 	list_add(&waiter.node, &other->node);
 	cfqmd->nr_waiting++;
+	cfqmd->nr_rt_waiting += class == CFQ_CLASS_RT;
 	cfq_group_waits(cfqd, ktime_get_ns());
 	if (list_is_singular(&cfqd->line))
 		cfq_group_line_began(cfqd);
@@ -1591,6 +1624,7 @@ expire:
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	const s64 max_lead_ns = cfq_max_lead_ns(dd);
 	struct cfq_queue *cfqq;
 	enum cfq_class class;
 
@@ -1602,14 +1636,17 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 
 		first = cfq_first_awaited(dd, &cfqd->trees[class], now_ns);
 		for (entity = first; entity; entity = cfq_st_next(entity)) {
-			if (cfq_too_far_ahead(dd, entity, first))
+			if (dd->one_head &&
+			    cfq_entity_lead(entity, first) > max_lead_ns)
 				break;
 			cfqq = entity_to_cfqq(entity);
 			if (!cfqq->nr_queued || !cfqq_may_dispatch(cfqq))
 				continue;
-			/* What others leave is not owed to them later. */
-			cfq_entity_limit_lead(entity, first,
-					      cfq_max_lead_ns(dd));
+			if (cfqq_outran_others(cfqq, first))
+				break;
+			if (!dd->one_head)
+				cfq_st_forget_behind(entity, max_lead_ns /
+						     CFQ_MIXED_DEBT_PART);
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq);
 			return cfqq;
@@ -1907,7 +1944,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 /*
  * Nothing more is to be sent now, or it is.  While a device without a head
  * works there is no use in asking before cfq_should_ask_again(), unless for
- * a group that need not wait, or when a timer says so.  One is set in case
+ * a queue that need not wait, or when a timer says so.  One is set in case
  * that what is waited for is stuck.
  */
 static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)

@@ -417,23 +417,35 @@ static void cfq_test_tree_mean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 200, 1000), 500ULL);
 }
 
-static void cfq_test_tree_limit_lead(struct kunit *test)
+static void cfq_test_tree_forget(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
+	struct cfq_entity c = { .weight = 100 }, d = { .weight = 100 };
 	struct cfq_service_tree st;
 
 	cfq_st_init(&st);
 	cfq_st_add(&st, &a, 0);
 	cfq_st_add(&st, &b, 0);
-	cfq_entity_charge(&b, 1000);
-	cfq_entity_limit_lead(&b, &a, 1000);
-	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), 1000LL);
-	cfq_entity_limit_lead(&b, &a, 300);
-	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), 300LL);
-	/* Who is behind has nothing to lose. */
-	cfq_entity_limit_lead(&a, &b, 300);
-	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), 300LL);
-	KUNIT_EXPECT_PTR_EQ(test, cfq_st_first(&st), &a);
+	cfq_st_add(&st, &c, 0);
+	cfq_st_add(&st, &d, 0);
+	cfq_entity_charge(&b, 100);
+	cfq_entity_charge(&c, 600);
+	cfq_entity_charge(&d, 1000);
+	/* Twice as much is still owed. */
+	cfq_st_forget_behind(&d, 500);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 1000LL);
+	cfq_st_forget_behind(&d, 499);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 499LL);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 499LL);
+	/* Who is not that far behind stays, and so does the order. */
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &c), 400LL);
+	KUNIT_EXPECT_TRUE(test, cfq_st_first(&st) == &a ||
+				cfq_st_first(&st) == &b);
+	KUNIT_EXPECT_EQ(test, st.min_vdisktime, 501ULL);
+	KUNIT_EXPECT_EQ(test, d.vdisktime, 1000ULL);
+	/* The first one leaves nobody behind. */
+	cfq_st_forget_behind(cfq_st_first(&st), 0);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 499LL);
 }
 
 static void cfq_test_tree_wrap(struct kunit *test)
@@ -535,6 +547,11 @@ static void cfq_test_tree_gone(struct kunit *test)
 	cfq_st_note_gone(&b, 1150, 100);
 	KUNIT_EXPECT_EQ(test, st.gone_vdisktime, b.vdisktime);
 	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1250ULL);
+	/* Only if it really goes: nobody waits for himself. */
+	KUNIT_EXPECT_EQ(test, st.gone_weight, CFQ_WEIGHT_DEFAULT);
+	cfq_st_del(&b);
+	cfq_st_add(&st, &b, 0);
+	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 0ULL);
 }
 
 static void cfq_test_page(struct kunit *test)
@@ -662,7 +679,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_weight),
 	KUNIT_CASE(cfq_test_tree_reweigh),
 	KUNIT_CASE(cfq_test_tree_mean),
-	KUNIT_CASE(cfq_test_tree_limit_lead),
+	KUNIT_CASE(cfq_test_tree_forget),
 	KUNIT_CASE(cfq_test_tree_wrap),
 	KUNIT_CASE(cfq_test_request_work),
 	KUNIT_CASE(cfq_test_page),

@@ -2,8 +2,8 @@
 /*
  * Processes that read a device, one request of 4 KB at a random place at a
  * time, each in a cgroup of its own. Says how many requests were done in the
- * given time, and how long the processor was busy meanwhile. It is as small
- * as it can be, so that the time is the kernel's, and thousands fit into
+ * given time, and how long the processor had nothing to do meanwhile. It is as
+ * small as it can be, so that the time is the kernel's, and thousands fit into
  * memory.
  *
  *	crowd direct|buffered DEVICE MS PROCESSES CGROUPS
@@ -14,10 +14,16 @@
  * CGROUPS is where the cgroups c0, c1, ... are, which are made if they are
  * missing; if it is empty the processes stay where they are. With 0 ms each
  * process reads once.
+ *
+ * For the idle time there is a process that counts whenever no other one wants
+ * the processor, which has to be the only one. How fast it counts is seen
+ * while the readers wait for the start. (The kernel's own account of short
+ * spells of idleness is but a sample, taken by the timer tick.)
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -85,17 +91,23 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-/* Waiting for I/O is idling, too. */
-static uint64_t idle_ns(void)
+static void count_while_idle(volatile uint64_t *count)
 {
-	unsigned long long idle, iowait;
-	FILE *file = fopen("/proc/stat", "r");
+	const struct sched_param param = { 0 };
 
-	if (!file || fscanf(file, "cpu %*u %*u %*u %llu %llu", &idle,
-			    &iowait) != 2)
-		die("/proc/stat");
-	fclose(file);
-	return (idle + iowait) * (1000000000ull / sysconf(_SC_CLK_TCK));
+	if (sched_setscheduler(0, SCHED_IDLE, &param))
+		die("sched_setscheduler");
+	for (;;)
+		++*count;
+}
+
+/* How much is counted in a nanosecond if there is nothing else to do */
+static double count_rate(const volatile uint64_t *count)
+{
+	uint64_t begin = now_ns(), before = *count;
+
+	sleep(1);
+	return (double)(*count - before) / (now_ns() - begin);
 }
 
 static uint64_t sum(volatile uint64_t *done, long nr)
@@ -110,12 +122,13 @@ static uint64_t sum(volatile uint64_t *done, long nr)
 int main(int argc, char **argv)
 {
 	uint64_t requests, begin, idle, duration;
-	volatile uint64_t *done;
+	volatile uint64_t *done, *idle_count;
+	double rate;
 	long nr, i, ms;
 	const char *device, *groups;
 	int direct;
 	int start[2];
-	pid_t *pid;
+	pid_t *pid, idler = 0;
 
 	if (argc != 6) {
 		fprintf(stderr,
@@ -128,8 +141,9 @@ int main(int argc, char **argv)
 	ms = atol(argv[3]);
 	nr = atol(argv[4]);
 	groups = argv[5];
-	done = mmap(NULL, nr * sizeof(*done), PROT_READ | PROT_WRITE,
+	done = mmap(NULL, (nr + 1) * sizeof(*done), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	idle_count = &done[nr];
 	pid = calloc(nr, sizeof(*pid));
 	if (done == MAP_FAILED || !pid || pipe(start))
 		die("setup");
@@ -152,22 +166,34 @@ int main(int argc, char **argv)
 	}
 	/* What they left to do in the kernel shall be over. */
 	sleep(2);
+	if (ms) {
+		idler = fork();
+		if (idler < 0)
+			die("fork");
+		if (!idler) {
+			close(start[1]);
+			count_while_idle(idle_count);
+		}
+		usleep(100 * 1000);
+		rate = count_rate(idle_count);
+	}
 	close(start[1]);
 
 	if (ms) {
 		usleep(200 * 1000);
 		requests = sum(done, nr);
 		begin = now_ns();
-		idle = idle_ns();
+		idle = *idle_count;
 		usleep(ms * 1000);
 		requests = sum(done, nr) - requests;
 		duration = now_ns() - begin;
-		idle = idle_ns() - idle;
-		printf("requests %llu\nduration_ns %llu\nidle_ns %llu\n",
+		idle = *idle_count - idle;
+		printf("requests %llu\nduration_ns %llu\nidle_ns %.0f\n",
 		       (unsigned long long)requests,
-		       (unsigned long long)duration, (unsigned long long)idle);
+		       (unsigned long long)duration, idle / rate);
 		for (i = 0; i < nr; i++)
 			kill(pid[i], SIGKILL);
+		kill(idler, SIGKILL);
 	}
 	for (i = 0; i < nr; i++) {
 		int status;

@@ -51,6 +51,7 @@ enum cfq_class {
  * @total_weight: sum of the weights of both
  * @gone: the entity that was most behind of those that just went; may be freed
  * @gone_vdisktime: of that one, when it went last
+ * @gone_weight: of that one
  * @gone_until_ns: when it counts no longer as having just gone
  * @wanted_until_ns: the same for the last one that went
  */
@@ -63,6 +64,7 @@ struct cfq_service_tree {
 	unsigned int		total_weight;
 	const struct cfq_entity	*gone;
 	u64			gone_vdisktime;
+	unsigned int		gone_weight;
 	u64			gone_until_ns;
 	u64			wanted_until_ns;
 };
@@ -272,6 +274,9 @@ struct cfq_data {
 	unsigned int		nr_queued;	/* requests */
 	unsigned int		nr_in_driver;	/* requests */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
+	/* Those of each class and level, and how many levels have some. */
+	unsigned int		nr_at_level[CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
+	unsigned int		nr_levels[CFQ_NR_CLASSES];
 	u32			seek_history;	/* of all its tasks together */
 	unsigned int		seek_samples;
 	struct list_head	line;		/* tasks that wait for a descriptor */
@@ -315,6 +320,7 @@ struct cfq_data {
  * @held: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
  * @nr_waiting: tasks that wait for a descriptor; read locklessly
+ * @nr_rt_waiting: those of them that are of the real time class
  * @nr_admitted: those that did and may go on, but have no request queued yet
  * @rt_until_ns: until when a task of the real time class may be back
  * @merge_cic: the submitter's, during a bio merge attempt
@@ -335,6 +341,7 @@ struct cfq_meta_data {
 	bool			held;
 	unsigned int		nr_since_withheld;
 	unsigned int		nr_waiting;
+	unsigned int		nr_rt_waiting;
 	unsigned int		nr_admitted;
 	u64			rt_until_ns;
 	struct cfq_io_cq	*merge_cic;
@@ -431,6 +438,8 @@ static inline void cfq_st_add(struct cfq_service_tree *st,
 		entity->vdisktime = floor;
 	rb_add_cached(&entity->rb_node, &st->rb, cfq_entity_less);
 	entity->st = st;
+	if (st->gone == entity)
+		st->gone_until_ns = 0;
 	st->nr++;
 	st->total_weight += entity->weight;
 }
@@ -461,6 +470,7 @@ static inline void cfq_st_note_gone(const struct cfq_entity *entity,
 		return;
 	st->gone = entity;
 	st->gone_vdisktime = entity->vdisktime;
+	st->gone_weight = entity->weight;
 	st->gone_until_ns = now_ns + window_ns;
 }
 
@@ -506,6 +516,26 @@ static inline void cfq_st_leave_behind(struct cfq_entity *entity)
 		cfq_entity_advance(first, cfq_entity_lead(entity, first) + 1);
 }
 
+/*
+ * @entity is served although some on its tree are further behind, as they have
+ * nothing to do just now.  What they leave is not owed to them later, but for
+ * @lead_ns to twice that of virtual time (so that this is done now and then).
+ * They move, and not @entity, so that all others keep their places.
+ */
+static inline void cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns)
+{
+	struct cfq_service_tree *st = entity->st;
+	struct cfq_entity *first = cfq_st_first(st);
+
+	if (cfq_entity_lead(entity, first) <= 2 * (s64)lead_ns)
+		return;
+	do {
+		cfq_entity_advance(first, cfq_entity_lead(entity, first) -
+					  (s64)lead_ns);
+		first = cfq_st_first(st);
+	} while (cfq_entity_lead(entity, first) > (s64)lead_ns);
+}
+
 /**
  * cfq_entity_charge - an entity has used device time
  * @entity: on a tree or not
@@ -516,21 +546,6 @@ static inline void cfq_st_leave_behind(struct cfq_entity *entity)
 static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
 {
 	cfq_entity_advance(entity, cfq_vdisktime_delta(ns, entity->weight));
-}
-
-/*
- * @entity is served although @first on its tree is behind, as that has nothing to
- * do just now.  What is left unused costs nothing: beyond @lead_ns of virtual
- * time it is not owed.
- */
-static inline void cfq_entity_limit_lead(struct cfq_entity *entity,
-					 const struct cfq_entity *first,
-					 u64 lead_ns)
-{
-	s64 excess = cfq_entity_lead(entity, first) - (s64)lead_ns;
-
-	if (excess > 0)
-		cfq_entity_advance(entity, -excess);
 }
 
 /* Change the weight of @entity; what it used so far stays as it was. */
@@ -673,7 +688,8 @@ static inline unsigned int cfq_descriptors_for(const struct cfq_meta_data *cfqmd
 {
 	const unsigned int total = cfqmd->dd.queue->nr_requests;
 
-	if (class == CFQ_CLASS_RT || cfqmd->rt_until_ns <= ktime_get_ns())
+	if (class == CFQ_CLASS_RT || !cfqmd->rt_until_ns ||
+	    cfqmd->rt_until_ns <= ktime_get_ns())
 		return total;
 	return total - total / 16;
 }

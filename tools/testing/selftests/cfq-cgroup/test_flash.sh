@@ -99,20 +99,67 @@ left_over() {
 	expect "then $(shares) %, error $(share_error 0 7) pp" "$(share_error 0 7) <= 1"
 }
 
-# By the length of their slices on a disk, 180 and 40 ms
+# The reader is always behind, and has nothing to send for most of the time.
+beside_reader() {
+	title "two floods beside a reader share the rest of the device by their weights, within 1 pp"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	make_group a 0
+	make_group b 7
+	make_group reader 4
+	watch_mb 0 1000 1000 1000
+	start_load reader - read 1 2000
+	# shellcheck disable=SC2086 # options
+	start_load a - read 4 0 $DEEP
+	# shellcheck disable=SC2086 # options
+	start_load b - read 4 1000 $DEEP
+	sleep 1
+	measure 4
+	expect "shares of device time $(shares) %, error $(share_error 0 7) pp" \
+		"$(share_error 0 7) <= 1"
+}
+
+# The other way round: it is the flood whose weight is large.
+beside_light_readers() {
+	local nr alone
+
+	title "three readers of priority 7 beside a flood of 0 have a quarter of their rate alone"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	watch_mb 0 750 1000 1000
+	for nr in 0 1 2; do
+		make_group "r$nr" 7
+		start_load "r$nr" - read 1 $((250 * nr))
+	done
+	sleep 0.5
+	measure 1
+	alone=$(ios 1)
+	make_group flood 0
+	# shellcheck disable=SC2086 # options
+	start_load flood - read 4 1000 $DEEP
+	sleep 1
+	measure 2
+	expect "requests in two seconds: $(ios 1), in one alone $alone" \
+		"$(ios 1) >= 2 * 0.25 * $alone"
+}
+
+# By the length of their slices on a disk: 160, 100 and 40 ms
 levels() {
-	title "tasks of levels 0 and 7 in a group, 64 requests each: 82 and 18 %, within 1.5 pp"
+	local level first=0
+
+	title "tasks of levels 1, 4 and 7 in a group, 64 requests each: within 1.5 pp of 53/33/13 %"
 	# shellcheck disable=SC2086 # parameters
 	load_flash $SLOW
 	make_group g
-	watch_mb 0 1000 1000 1000
-	# shellcheck disable=SC2086 # options
-	start_load g be/0 read 4 0 $DEEP
-	# shellcheck disable=SC2086 # options
-	start_load g be/7 read 4 1000 $DEEP
+	watch_mb 0 1000 1000 1000 2000 1000
+	for level in 1 4 7; do
+		# shellcheck disable=SC2086 # options
+		start_load g "be/$level" read 4 "$first" $DEEP
+		first=$((first + 1000))
+	done
 	sleep 1
 	measure 4
-	expect "shares of device time $(shares) %" "$(distance 81.8 18.2) <= 1.5"
+	expect "shares of device time $(shares) %" "$(distance 53.3 33.3 13.3) <= 1.5"
 }
 
 # Nobody is held back for the reader, which would cost an eighth of the device.
@@ -219,5 +266,5 @@ hung_group() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases shares_and_rate alone quiet_reader left_over levels equal_levels sizes writes stuck \
-	hung_group
+run_cases shares_and_rate alone quiet_reader left_over beside_reader beside_light_readers \
+	levels equal_levels sizes writes stuck hung_group
