@@ -439,8 +439,7 @@ static void cfq_test_tree_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 499LL);
 	/* Who is not that far behind stays, and so does the order. */
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &c), 400LL);
-	KUNIT_EXPECT_TRUE(test, cfq_st_first(&st) == &a ||
-				cfq_st_first(&st) == &b);
+	KUNIT_EXPECT_PTR_NE(test, cfq_st_first(&st), &c);
 	KUNIT_EXPECT_EQ(test, st.min_vdisktime, 501ULL);
 	KUNIT_EXPECT_EQ(test, d.vdisktime, 1000ULL);
 	/* The first one leaves nobody behind. */

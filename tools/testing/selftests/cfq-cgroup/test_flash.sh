@@ -101,7 +101,7 @@ left_over() {
 
 # The reader is always behind, and has nothing to send for most of the time.
 beside_reader() {
-	title "two floods beside a reader share the rest of the device by their weights, within 1 pp"
+	title "two floods beside a reader share the rest by their weights, within 1 pp"
 	# shellcheck disable=SC2086 # parameters
 	load_flash $SLOW
 	make_group a 0
