@@ -422,7 +422,7 @@ static u64 cfq_mixed_lead(const struct cfq_driver_data *dd,
 			  unsigned int weight, unsigned int part)
 {
 	return cfq_st_mean_vdisktime(st, weight,
-				     dd->tun.group_slice_ns / 4 / part);
+				     div_u64(dd->tun.group_slice_ns, 4 * part));
 }
 
 /**
@@ -537,12 +537,15 @@ static u64 cfq_newcomer_credit(const struct cfq_member *member)
 				      dd->tun.group_slice_ns / 16) : 1);
 }
 
-/* The same for one that was not away: it has no more than if it had stayed. */
-static u64 cfq_return_credit(const struct cfq_member *member)
+/*
+ * The same for one that was not away: hardly more than if it had stayed.  But
+ * who had to wait for a descriptor keeps what it has not had.
+ */
+static u64 cfq_return_credit(const struct cfq_member *member, bool waited)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
-	if (dd->one_head)
+	if (dd->one_head || waited)
 		return 2 * dd->tun.group_slice_ns;
 	return 2 * cfq_mixed_lead(dd, member_tree(member),
 				  member->entity.weight, CFQ_MIXED_DEBT_PART);
@@ -570,7 +573,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 	struct cfq_member *member, *top = NULL;
 	const bool waited = cfqd->leaf->waiting;
 	struct cfq_service_tree *st;
-	bool was_away = false;
+	bool was_away = false, waits;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
@@ -582,11 +585,12 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 		 * keeps its place.
 		 */
 		was_away = cfq_member_was_away(member, now_ns);
+		waits = member->waiting;
 		member_set_waiting(member, false);
 		st = member_tree(member);
 		cfq_st_add(st, &member->entity,
 			   was_away ? cfq_newcomer_credit(member) :
-				      cfq_return_credit(member));
+				      cfq_return_credit(member, waits));
 		top = member;
 	}
 	if (!top)
@@ -922,12 +926,17 @@ static void cfq_member_passes_others(struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	struct cfq_service_tree *st = member_tree(member);
+	struct cfq_entity *first = cfq_st_first(st);
+	u64 lead_ns;
 
-	if (dd->one_head || cfq_st_first(st) == &member->entity ||
-	    member->group->nr_in_line > member_in_line(member))
+	if (dd->one_head || first == &member->entity)
 		return;
-	cfq_st_forget_behind(&member->entity,
-			     cfq_mixed_lead(dd, st, 0, CFQ_MIXED_DEBT_PART));
+	lead_ns = cfq_mixed_lead(dd, st, 0, CFQ_MIXED_DEBT_PART);
+	if (cfq_entity_lead(&member->entity, first) <= 2 * (s64)lead_ns)
+		return;
+	while (!member_in_line(entity_to_member(cfq_st_first(st))) &&
+	       cfq_st_forget_first(&member->entity, lead_ns))
+		;
 }
 
 /*
@@ -988,14 +997,21 @@ static struct cfq_entity *cfq_first_after(const struct rb_root_cached *root,
 
 /*
  * The next after @member, which may be NULL, of all who compete for @st: whether
- * they are on the tree, or wait as they have not even a descriptor.
+ * they are on the tree, unless @only_waiting, or wait as they have not even a
+ * descriptor.
  */
 static struct cfq_member *cfq_st_next_rival(struct cfq_service_tree *st,
-					    struct cfq_member *member)
+					    struct cfq_member *member,
+					    bool only_waiting)
 {
-	struct cfq_entity *busy, *waiting;
+	struct cfq_entity *busy = NULL, *waiting;
 
-	if (!member) {
+	if (only_waiting && member) {
+		waiting = cfq_st_next(&member->entity);
+	} else if (only_waiting) {
+		waiting = rb_entry_safe(rb_first_cached(&st->waiting),
+					struct cfq_entity, rb_node);
+	} else if (!member) {
 		busy = cfq_st_first(st);
 		waiting = rb_entry_safe(rb_first_cached(&st->waiting),
 					struct cfq_entity, rb_node);
@@ -1011,16 +1027,24 @@ static struct cfq_member *cfq_st_next_rival(struct cfq_service_tree *st,
 	return busy ? entity_to_member(busy) : NULL;
 }
 
-/* The next member of @group with tasks that wait, after @member if given. */
+/*
+ * The next member of @group with tasks that wait, after @member if given.  Those
+ * with requests, which may be many, are left out if none has a line.
+ */
 static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 					   struct cfq_member *member,
 					   u64 now_ns)
 {
+	const struct cfq_service_tree *st = group->members;
 	enum cfq_class class = member ? member->class : 0;
+	const bool only_waiting = (!member || member->waiting) &&
+		group->nr_in_line <= st[CFQ_CLASS_RT].nr_waiting +
+				     st[CFQ_CLASS_BE].nr_waiting +
+				     st[CFQ_CLASS_IDLE].nr_waiting;
 
 	for (; class < CFQ_NR_CLASSES; class++)
 		while ((member = cfq_st_next_rival(&group->members[class],
-						   member)))
+						   member, only_waiting)))
 			if (member_in_line(member))
 				return member;
 	return NULL;
@@ -1436,7 +1460,8 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
 	if (!held || (!parked && cfq_descriptors_lent(total, all_held)))
 		return true;
 	/* Where there are no turns, the last one is for who has none. */
-	if (!cfqmd->dd.one_head && all_held + 1 >= total)
+	if (!cfqmd->dd.one_head && all_held + 1 >= total &&
+	    cfqmd->nr_busy_groups > 1)
 		return false;
 	/* A share of all is at most the share of the group: often that will do. */
 	if ((u64)held * member_rivals_weight(leaf) >=

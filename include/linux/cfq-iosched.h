@@ -516,6 +516,19 @@ static inline void cfq_st_leave_behind(struct cfq_entity *entity)
 		cfq_entity_advance(first, cfq_entity_lead(entity, first) + 1);
 }
 
+/* If the first on the tree is more than @lead_ns behind @entity, move it up. */
+static inline bool cfq_st_forget_first(const struct cfq_entity *entity,
+				       u64 lead_ns)
+{
+	struct cfq_entity *first = cfq_st_first(entity->st);
+	s64 excess = cfq_entity_lead(entity, first) - (s64)lead_ns;
+
+	if (excess <= 0)
+		return false;
+	cfq_entity_advance(first, excess);
+	return true;
+}
+
 /*
  * @entity is served although some on its tree are further behind, as they have
  * nothing to do just now.  What they leave is not owed to them later, but for
@@ -525,15 +538,10 @@ static inline void cfq_st_leave_behind(struct cfq_entity *entity)
 static inline void cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns)
 {
 	struct cfq_service_tree *st = entity->st;
-	struct cfq_entity *first = cfq_st_first(st);
 
-	if (cfq_entity_lead(entity, first) <= 2 * (s64)lead_ns)
-		return;
-	do {
-		cfq_entity_advance(first, cfq_entity_lead(entity, first) -
-					  (s64)lead_ns);
-		first = cfq_st_first(st);
-	} while (cfq_entity_lead(entity, first) > (s64)lead_ns);
+	if (cfq_entity_lead(entity, cfq_st_first(st)) > 2 * (s64)lead_ns)
+		while (cfq_st_forget_first(entity, lead_ns))
+			;
 }
 
 /**
