@@ -982,7 +982,6 @@ static struct cfq_entity *cfq_first_after(const struct rb_root_cached *root,
 	while (node) {
 		struct cfq_entity *other = rb_entry(node, struct cfq_entity,
 						    rb_node);
-
 		s64 lead = cfq_entity_lead(other, entity);
 
 		if (lead > 0 || (same && !lead)) {
@@ -1006,21 +1005,17 @@ static struct cfq_member *cfq_st_next_rival(struct cfq_service_tree *st,
 {
 	struct cfq_entity *busy = NULL, *waiting;
 
-	if (only_waiting && member) {
-		waiting = cfq_st_next(&member->entity);
-	} else if (only_waiting) {
-		waiting = rb_entry_safe(rb_first_cached(&st->waiting),
-					struct cfq_entity, rb_node);
-	} else if (!member) {
-		busy = cfq_st_first(st);
-		waiting = rb_entry_safe(rb_first_cached(&st->waiting),
-					struct cfq_entity, rb_node);
+	if (!member) {
+		waiting = cfq_first_of(&st->waiting);
+		if (!only_waiting)
+			busy = cfq_st_first(st);
 	} else if (member->waiting) {
-		busy = cfq_first_after(&st->rb, &member->entity, false);
 		waiting = cfq_st_next(&member->entity);
+		if (!only_waiting)
+			busy = cfq_first_after(&st->rb, &member->entity, false);
 	} else {
-		busy = cfq_st_next(&member->entity);
 		waiting = cfq_first_after(&st->waiting, &member->entity, true);
+		busy = cfq_st_next(&member->entity);
 	}
 	if (!busy || (waiting && cfq_entity_lead(waiting, busy) < 0))
 		busy = waiting;

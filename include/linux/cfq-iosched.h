@@ -367,10 +367,14 @@ static inline void cfq_st_init(struct cfq_service_tree *st)
 	};
 }
 
+static inline struct cfq_entity *cfq_first_of(const struct rb_root_cached *root)
+{
+	return rb_entry_safe(rb_first_cached(root), struct cfq_entity, rb_node);
+}
+
 static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
 {
-	return rb_entry_safe(rb_first_cached(&st->rb), struct cfq_entity,
-			     rb_node);
+	return cfq_first_of(&st->rb);
 }
 
 static inline struct cfq_entity *cfq_st_next(struct cfq_entity *entity)

@@ -458,6 +458,24 @@ run_groups() {
 	stop_loads
 }
 
+DEEP="--ioengine=libaio --iodepth=16"
+
+# flood GROUP...: four processes 16 deep in each; leaves what the device did for each in $TMP/ranges
+flood() {
+	local first=0 stretches='' group
+
+	for group; do
+		# shellcheck disable=SC2086 # options
+		start_load "$group" - read 4 "$first" $DEEP
+		stretches="$stretches $first 1000"
+		first=$((first + 1000))
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	watch_mb $stretches
+	sleep 1
+	measure 4
+}
+
 # stop_loads [errors]: none may have ended before, or had an error unless told so
 stop_loads() {
 	local pid file

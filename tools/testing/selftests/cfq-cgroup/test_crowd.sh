@@ -114,27 +114,14 @@ classes_without_descriptors() {
 	expect "share of the real-time reader $(share 2) %" "$(share 2) >= 80"
 }
 
-# floods PRIORITY...: a group with 64 requests for each, on a device that is there
-floods() {
-	local first=0 stretches='' prio
-
-	for prio; do
-		make_group "g$prio" "$prio"
-		start_load "g$prio" - read 4 "$first" --ioengine=libaio --iodepth=16
-		stretches="$stretches $first 1000"
-		first=$((first + 1000))
-	done
-	# shellcheck disable=SC2086 # a list of numbers
-	watch_mb $stretches
-	sleep 1
-	measure 4
-}
-
 few_descriptors() {
 	title "flash, 16 descriptors for 0/4/7 with 64 requests each: within 0.5 pp"
 	load_flash read_us=200 queue_depth=8
 	echo 16 >"$QUEUE/nr_requests" || fail "cannot set nr_requests"
-	floods 0 4 7
+	make_group a 0
+	make_group b 4
+	make_group c 7
+	flood a b c
 	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
 		"$(share_error 0 4 7) <= 0.5"
 }
@@ -142,7 +129,10 @@ few_descriptors() {
 two_descriptors() {
 	title "flash that takes one request at a time, two descriptors, 0/4/7: within 0.5 pp"
 	load_flash channels=1 read_us=300 queue_depth=1
-	floods 0 4 7
+	make_group a 0
+	make_group b 4
+	make_group c 7
+	flood a b c
 	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
 		"$(share_error 0 4 7) <= 0.5"
 }

@@ -6,23 +6,6 @@
 
 # So that the device and not the processor is short
 SLOW="read_us=800"
-DEEP="--ioengine=libaio --iodepth=16"
-
-# flood GROUP...: four processes 16 deep in each
-flood() {
-	local first=0 stretches='' group
-
-	for group; do
-		# shellcheck disable=SC2086 # options
-		start_load "$group" - read 4 "$first" $DEEP
-		stretches="$stretches $first 1000"
-		first=$((first + 1000))
-	done
-	# shellcheck disable=SC2086 # a list of numbers
-	watch_mb $stretches
-	sleep 1
-	measure 4
-}
 
 # flood_with_and_without PRIORITY...: a group for each; leaves in $TMP/ranges what the device does
 # for them, and compares with what it does without a scheduler
