@@ -9,6 +9,7 @@
 #define _BLOCK_CFQ_CALC_H
 
 #include <linux/bitops.h>
+#include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/ioprio.h>
 #include <linux/kstrtox.h>
@@ -40,6 +41,7 @@
  */
 #define CFQ_MIXED_LEAD_PART	16
 #define CFQ_MIXED_DEBT_PART	8
+static_assert(CFQ_MIXED_DEBT_PART < CFQ_MIXED_LEAD_PART);
 
 /* Think times: one sample weighs 256; a queue is believed from this sum on. */
 #define CFQ_TTIME_VALID_SAMPLES	80

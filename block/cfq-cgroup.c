@@ -917,6 +917,11 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 	return true;
 }
 
+static bool cfq_entity_in_line(struct cfq_entity *entity)
+{
+	return member_in_line(entity_to_member(entity));
+}
+
 /*
  * @member is chosen, although there may be some who are further behind.  Where
  * groups are mixed, they have nothing to send; what they leave is not owed to
@@ -926,17 +931,12 @@ static void cfq_member_passes_others(struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	struct cfq_service_tree *st = member_tree(member);
-	struct cfq_entity *first = cfq_st_first(st);
-	u64 lead_ns;
 
-	if (dd->one_head || first == &member->entity)
+	if (dd->one_head || cfq_st_first(st) == &member->entity)
 		return;
-	lead_ns = cfq_mixed_lead(dd, st, 0, CFQ_MIXED_DEBT_PART);
-	if (cfq_entity_lead(&member->entity, first) <= 2 * (s64)lead_ns)
-		return;
-	while (!member_in_line(entity_to_member(cfq_st_first(st))) &&
-	       cfq_st_forget_first(&member->entity, lead_ns))
-		;
+	cfq_st_forget_behind(&member->entity,
+			     cfq_mixed_lead(dd, st, 0, CFQ_MIXED_DEBT_PART),
+			     cfq_entity_in_line);
 }
 
 /*

@@ -528,18 +528,22 @@ static void cfqq_add_busy(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /*
- * The queue most behind on @st that others have to wait for, if any.  What is
- * queued does not count if it may not be sent before what is stuck.
+ * Do others have to wait for this queue?  What is queued does not count if it may
+ * not be sent before what is stuck.
  */
-static struct cfq_entity *cfq_first_awaited(const struct cfq_driver_data *dd,
-					    struct cfq_service_tree *st,
+static bool cfqq_awaited(const struct cfq_queue *cfqq, u64 now_ns)
+{
+	return !cfq_entity_stuck(cfqd_dd(cfqq->cfqd), &cfqq->entity, now_ns) ||
+	       (cfqq->nr_queued && cfqq_may_dispatch(cfqq));
+}
+
+/* The queue most behind on @st that others have to wait for, if any. */
+static struct cfq_entity *cfq_first_awaited(struct cfq_service_tree *st,
 					    u64 now_ns)
 {
 	struct cfq_entity *entity = cfq_st_first(st);
 
-	while (entity && cfq_entity_stuck(dd, entity, now_ns) &&
-	       !(entity_to_cfqq(entity)->nr_queued &&
-		 cfqq_may_dispatch(entity_to_cfqq(entity))))
+	while (entity && !cfqq_awaited(entity_to_cfqq(entity), now_ns))
 		entity = cfq_st_next(entity);
 	if (entity)
 		cfq_st_leave_behind(entity);
@@ -562,14 +566,15 @@ static bool cfq_order_matters(const struct cfq_driver_data *dd)
  * it is not done for async queues, which are bounded in another way.
  */
 static bool cfqq_outran_others(const struct cfq_queue *cfqq,
-			       struct cfq_entity *first)
+			       struct cfq_entity *first, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
 	if (dd->one_head || !cfqq->sync ||
 	    cfqq->cfqd->nr_levels[cfqq->class] < 2 || !cfq_order_matters(dd))
 		return false;
-	while (first && !entity_to_cfqq(first)->sync)
+	while (first && !(entity_to_cfqq(first)->sync &&
+			  cfqq_awaited(entity_to_cfqq(first), now_ns)))
 		first = cfq_st_next(first);
 	return first && cfq_entity_lead(&cfqq->entity, first) >
 			(s64)cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
@@ -586,10 +591,10 @@ static bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns)
 	struct cfq_entity *first;
 
 	for (; st < cfqq->entity.st; st++)
-		if (cfq_order_matters(dd) && cfq_first_awaited(dd, st, now_ns))
+		if (cfq_order_matters(dd) && cfq_first_awaited(st, now_ns))
 			return true;
-	first = cfq_first_awaited(dd, st, now_ns);
-	return first && cfqq_outran_others(cfqq, first);
+	first = cfq_first_awaited(st, now_ns);
+	return first && cfqq_outran_others(cfqq, first, now_ns);
 }
 
 /* Has @cfqd a queue that others have to wait for? */
@@ -598,8 +603,7 @@ static bool cfq_data_awaited(struct cfq_data *cfqd, u64 now_ns)
 	enum cfq_class class;
 
 	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		if (cfq_first_awaited(cfqd_dd(cfqd), &cfqd->trees[class],
-				      now_ns))
+		if (cfq_first_awaited(&cfqd->trees[class], now_ns))
 			return true;
 	return false;
 }
@@ -1634,7 +1638,7 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		struct cfq_entity *first, *entity;
 
-		first = cfq_first_awaited(dd, &cfqd->trees[class], now_ns);
+		first = cfq_first_awaited(&cfqd->trees[class], now_ns);
 		for (entity = first; entity; entity = cfq_st_next(entity)) {
 			if (dd->one_head &&
 			    cfq_entity_lead(entity, first) > max_lead_ns)
@@ -1642,11 +1646,11 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			cfqq = entity_to_cfqq(entity);
 			if (!cfqq->nr_queued || !cfqq_may_dispatch(cfqq))
 				continue;
-			if (cfqq_outran_others(cfqq, first))
+			if (cfqq_outran_others(cfqq, first, now_ns))
 				break;
 			if (!dd->one_head)
 				cfq_st_forget_behind(entity, max_lead_ns /
-						     CFQ_MIXED_DEBT_PART);
+						     CFQ_MIXED_DEBT_PART, NULL);
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq);
 			return cfqq;
@@ -2026,7 +2030,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 		return 0;
 	/* What is to be served before it must not wait for it. */
 	for (class = 0; class < cfqq->class; class++)
-		if (cfq_first_awaited(dd, &cfqd->trees[class], now_ns))
+		if (cfq_first_awaited(&cfqd->trees[class], now_ns))
 			return 0;
 	if (cfqq_is_active(cfqq)) {
 		if (cfqq_wants_slice(cfqq) &&

@@ -417,6 +417,11 @@ static void cfq_test_tree_mean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 200, 1000), 500ULL);
 }
 
+static bool cfq_test_owed(struct cfq_entity *first)
+{
+	return first->weight == 200;
+}
+
 static void cfq_test_tree_forget(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
@@ -432,19 +437,31 @@ static void cfq_test_tree_forget(struct kunit *test)
 	cfq_entity_charge(&c, 600);
 	cfq_entity_charge(&d, 1000);
 	/* Twice as much is still owed. */
-	cfq_st_forget_behind(&d, 500);
+	cfq_st_forget_behind(&d, 500, NULL);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 1000LL);
-	cfq_st_forget_behind(&d, 499);
+	cfq_st_forget_behind(&d, 499, NULL);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 499LL);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 499LL);
 	/* Who is not that far behind stays, and so does the order. */
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &c), 400LL);
-	KUNIT_EXPECT_PTR_NE(test, cfq_st_first(&st), &c);
+	KUNIT_EXPECT_PTR_EQ(test, cfq_st_next(cfq_st_next(cfq_st_first(&st))), &c);
 	KUNIT_EXPECT_EQ(test, st.min_vdisktime, 501ULL);
 	KUNIT_EXPECT_EQ(test, d.vdisktime, 1000ULL);
 	/* The first one leaves nobody behind. */
-	cfq_st_forget_behind(cfq_st_first(&st), 0);
+	cfq_st_forget_behind(cfq_st_first(&st), 0, NULL);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 499LL);
+	/* To whom it is owed, and who comes after that, stays. */
+	cfq_entity_charge(&a, 10);
+	cfq_entity_set_weight(&b, 200);
+	cfq_st_forget_behind(&d, 100, cfq_test_owed);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 499LL);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 489LL);
+	/* Who comes before moves. */
+	cfq_entity_set_weight(&b, 100);
+	cfq_entity_set_weight(&a, 200);
+	cfq_st_forget_behind(&d, 100, cfq_test_owed);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 100LL);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 489LL);
 }
 
 static void cfq_test_tree_wrap(struct kunit *test)

@@ -141,6 +141,10 @@ int main(int argc, char **argv)
 	ms = atol(argv[3]);
 	nr = atol(argv[4]);
 	groups = argv[5];
+	if (ms && sysconf(_SC_NPROCESSORS_ONLN) != 1) {
+		fputs("idle time is counted on one processor only\n", stderr);
+		return 2;
+	}
 	done = mmap(NULL, (nr + 1) * sizeof(*done), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	idle_count = &done[nr];

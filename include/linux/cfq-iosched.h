@@ -537,14 +537,17 @@ static inline bool cfq_st_forget_first(const struct cfq_entity *entity,
  * @entity is served although some on its tree are further behind, as they have
  * nothing to do just now.  What they leave is not owed to them later, but for
  * @lead_ns to twice that of virtual time (so that this is done now and then).
- * They move, and not @entity, so that all others keep their places.
+ * They move, and not @entity, so that all others keep their places.  @owed, if
+ * given, tells of whom it is owed all the same; it ends there.
  */
-static inline void cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns)
+static inline void cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
+					bool (*owed)(struct cfq_entity *first))
 {
 	struct cfq_service_tree *st = entity->st;
 
 	if (cfq_entity_lead(entity, cfq_st_first(st)) > 2 * (s64)lead_ns)
-		while (cfq_st_forget_first(entity, lead_ns))
+		while (!(owed && owed(cfq_st_first(st))) &&
+		       cfq_st_forget_first(entity, lead_ns))
 			;
 }
 

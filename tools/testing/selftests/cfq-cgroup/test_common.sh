@@ -241,12 +241,12 @@ mount_groups() {
 	fi
 }
 
-# A hierarchy of version 1 stays if a removed group was not quite gone when it was unmounted: then
-# that is done again.
+# enable_unified NAME [OLD]: the controller, OLD in version 1. A hierarchy of that version stays if
+# a removed group was not quite gone when it was unmounted: then that is done again.
 enable_unified() {
-	enable_children . && return
+	echo "+$1" >"$CG/cgroup.subtree_control" && return
 	mkdir -p /dev/cgroup
-	mount -t cgroup -o "$CONTROLLER" none /dev/cgroup && umount /dev/cgroup
+	mount -t cgroup -o "${2:-$1}" none /dev/cgroup && umount /dev/cgroup
 	return 1
 }
 
@@ -256,7 +256,7 @@ mount_unified() {
 	CG=/dev/unified
 	mkdir -p "$CG"
 	mount -t cgroup2 none "$CG"
-	retry enable_unified || fail "cannot enable $CONTROLLER in version 2"
+	retry enable_unified "$CONTROLLER" || fail "cannot enable $CONTROLLER in version 2"
 }
 
 # enable_children NAME: the controller, for the child groups of NAME
@@ -460,10 +460,12 @@ run_groups() {
 
 DEEP="--ioengine=libaio --iodepth=16"
 
-# flood GROUP...: four processes 16 deep in each; leaves what the device did for each in $TMP/ranges
+# flood SECONDS GROUP...: four processes 16 deep in each; leaves what the device did for each in
+# $TMP/ranges
 flood() {
-	local first=0 stretches='' group
+	local seconds=$1 first=0 stretches='' group
 
+	shift
 	for group; do
 		# shellcheck disable=SC2086 # options
 		start_load "$group" - read 4 "$first" $DEEP
@@ -473,7 +475,7 @@ flood() {
 	# shellcheck disable=SC2086 # a list of numbers
 	watch_mb $stretches
 	sleep 1
-	measure 4
+	measure "$seconds"
 }
 
 # stop_loads [errors]: none may have ended before, or had an error unless told so

@@ -75,17 +75,10 @@ throttle() {
 }
 
 # A hierarchy of version 1 stays if a removed group was not quite gone when it was unmounted.
-enable_io() {
-	echo +io >"$CG/cgroup.subtree_control" && return
-	mkdir -p "$BLKIO"
-	mount -t cgroup -o blkio none "$BLKIO" && umount "$BLKIO"
-	return 1
-}
-
 # Groups with both controllers
 mount_with_io() {
 	mount_unified
-	retry enable_io || fail "cannot enable io"
+	retry enable_unified io blkio || fail "cannot enable io"
 }
 
 unified_limits() {

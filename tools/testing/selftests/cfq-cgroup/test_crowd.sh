@@ -94,6 +94,7 @@ newcomer() {
 no_ncq() {
 	title "a disk that takes one request at a time, two descriptors, 0/4/7: within 2 pp"
 	load_disk ncq_depth=1
+	has_descriptors 2
 	run_groups 30 10 0 read 4 read 7 read
 	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
 		"$(share_error 0 4 7) <= 2"
@@ -114,6 +115,14 @@ classes_without_descriptors() {
 	expect "share of the real-time reader $(share 2) %" "$(share 2) >= 80"
 }
 
+# has_descriptors N: what the block layer gives to a device of that depth
+has_descriptors() {
+	local nr
+
+	nr=$(cat "$QUEUE/nr_requests")
+	[ "$nr" = "$1" ] || fail "$nr descriptors, not $1"
+}
+
 few_descriptors() {
 	title "flash, 16 descriptors for 0/4/7 with 64 requests each: within 0.5 pp"
 	load_flash read_us=200 queue_depth=8
@@ -121,7 +130,7 @@ few_descriptors() {
 	make_group a 0
 	make_group b 4
 	make_group c 7
-	flood a b c
+	flood 4 a b c
 	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
 		"$(share_error 0 4 7) <= 0.5"
 }
@@ -129,12 +138,26 @@ few_descriptors() {
 two_descriptors() {
 	title "flash that takes one request at a time, two descriptors, 0/4/7: within 0.5 pp"
 	load_flash channels=1 read_us=300 queue_depth=1
+	has_descriptors 2
 	make_group a 0
 	make_group b 4
 	make_group c 7
-	flood a b c
+	flood 4 a b c
 	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
 		"$(share_error 0 4 7) <= 0.5"
+}
+
+# A group that waits for one so long that it could be taken to be away
+slow_descriptors() {
+	title "that, where a request takes 50 ms: within 1 pp"
+	load_flash channels=1 read_us=50000 queue_depth=1
+	has_descriptors 2
+	make_group a 0
+	make_group b 4
+	make_group c 7
+	flood 60 a b c
+	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 1"
 }
 
 more_groups_than_descriptors() {
@@ -142,6 +165,7 @@ more_groups_than_descriptors() {
 
 	title "flash, 12 groups of priority 0 and 12 of 7 with 16 descriptors: within 1 pp"
 	load_flash read_us=800 queue_depth=8
+	has_descriptors 16
 	for nr in $(seq 0 23); do
 		[ "$nr" -lt 12 ] || prio=7
 		make_group "g$nr" "$prio"
@@ -175,4 +199,4 @@ quiet_reader() {
 }
 
 run_cases many_tasks unknown uneven newcomer no_ncq classes_without_descriptors few_descriptors \
-	two_descriptors more_groups_than_descriptors quiet_reader
+	two_descriptors slow_descriptors more_groups_than_descriptors quiet_reader

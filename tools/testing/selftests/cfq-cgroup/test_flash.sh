@@ -20,12 +20,12 @@ flood_with_and_without() {
 	done
 	select_sched none
 	# shellcheck disable=SC2086 # a list of names
-	flood $groups
+	flood 4 $groups
 	all=$(ios)
 	stop_loads
 	select_sched "$SCHED"
 	# shellcheck disable=SC2086 # a list of names
-	flood $groups
+	flood 4 $groups
 	expect "requests $(ios), without a scheduler $all" "$(ios) >= 0.98 * $all"
 }
 
