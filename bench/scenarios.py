@@ -113,6 +113,21 @@ def shares(name, what, loads, deadline, **targets):
     )
 
 
+def few(name, groups, title):
+    """Loads that no published or earlier figures are known of."""
+    return side_by_side(
+        name,
+        "1",
+        "shares",
+        f"disk, 4 KB random reads, {title}, 60 s",
+        "disk",
+        2,
+        60,
+        groups,
+        goal="error <= 1 pp; none: what mq-deadline does is not possible with shares",
+    )
+
+
 def crowd(number):
     return Scenario(
         f"cost{number}",
@@ -280,6 +295,8 @@ SCENARIOS = [
         bfq="56.2 / 35.5 / 8.4, 5 pp, 9084",
         bfq_tuned="61.3 / 29.9 / 8.8, 1.1 pp, 7993",
     ),
+    few("few", three(2, ["read"] * 3), "2 processes a group"),
+    few("lone", [Group(4, 1, "read")] * 10, "10 groups of one process"),
     *(
         side_by_side(
             f"many{number}",

@@ -34,6 +34,9 @@
 /* Requests in the device for each that it can work on at the same time. */
 #define CFQ_DEPTH_RATIO		2
 
+/* On a disk, the part of a slice that one who rides may be ahead of others. */
+#define CFQ_RIDE_LEAD_PART	4
+
 /*
  * Where there is no head, the parts of a slice that one may be ahead of others:
  * that much on a busy device; and that much, up to twice as much, once others

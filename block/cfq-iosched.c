@@ -1646,6 +1646,9 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			cfqq = entity_to_cfqq(entity);
 			if (!cfqq->nr_queued || !cfqq_may_dispatch(cfqq))
 				continue;
+			/* A slice is for the group's own turn. */
+			if (cfqq_wants_slice(cfqq) && !cfq_group_has_turn(cfqd))
+				continue;
 			if (cfqq_outran_others(cfqq, first, now_ns))
 				break;
 			if (!dd->one_head)
@@ -2238,6 +2241,18 @@ bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns)
 
 	return cfqq && cfqq->idle_until_ns > now_ns &&
 	       !cfq_must_empty(cfqd_dd(cfqd));
+}
+
+/**
+ * cfq_data_shares_head - may others send requests while it is a group's turn?
+ * @cfqd: the group on the device
+ *
+ * Context: cfqmd->lock held.
+ * Return: false if one of its tasks has a slice.
+ */
+bool cfq_data_shares_head(const struct cfq_data *cfqd)
+{
+	return !cfqd->active_cfqq || !cfqq_wants_slice(cfqd->active_cfqq);
 }
 
 /**

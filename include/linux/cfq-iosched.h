@@ -666,6 +666,7 @@ static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
 void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd);
 void cfq_data_exit(struct cfq_data *cfqd);
 bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns);
+bool cfq_data_shares_head(const struct cfq_data *cfqd);
 void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
 

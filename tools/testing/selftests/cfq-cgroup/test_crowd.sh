@@ -178,25 +178,102 @@ more_groups_than_descriptors() {
 		"$(share_error 0 7) <= 1"
 }
 
-quiet_reader() {
-	local longest
+# ten_readers: a group with one each; leaves what the disk did for each in $TMP/ranges
+ten_readers() {
+	local nr stretches=''
 
-	title "a reader beside a flood, 8 : 1: its share, and none of its requests takes 200 ms"
+	for nr in $(seq 0 9); do
+		load_with_log "g$nr" - read 1 $((250 * nr)) --ramp_time=2
+		stretches="$stretches $((250 * nr)) 250"
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	watch_mb $stretches
+	sleep 2
+	measure 30
+	stop_loads
+}
+
+# Each alone is as slow as a disk can be.
+lone_readers() {
+	local nr all longest=0 ms
+
+	title "ten groups of one reader: 88 % of what mq-deadline does, nobody waits for 0.8 s"
+	load_disk
+	for nr in $(seq 0 9); do
+		make_group "g$nr" 4
+	done
+	select_sched mq-deadline
+	ten_readers
+	all=$(ios)
+	select_sched "$SCHED"
+	ten_readers
+	expect "requests $(ios), with mq-deadline $all" "$(ios) >= 0.88 * $all"
+	expect "shares of device time $(shares) %" "$(share_error 4 4 4 4 4 4 4 4 4 4) <= 0.5"
+	for nr in $(seq 0 9); do
+		ms=$(log_ms $((250 * nr)) max)
+		[ "$ms" -lt "$longest" ] || longest=$ms
+	done
+	expect "the longest wait was $longest ms" "$longest < 800"
+}
+
+few_readers() {
+	local all
+
+	title "0/4/7, two readers each: within 0.5 pp, 80 % of what mq-deadline does"
+	load_disk
+	run_groups 30 2 0 read 4 read 7 read
+	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 0.5"
+	all=$(ios)
+	select_sched mq-deadline
+	start_load g1 - read 2 0
+	start_load g2 - read 2 500
+	start_load g3 - read 2 1000
+	sleep 2
+	measure 30
+	stop_loads
+	expect "requests $all, with mq-deadline $(ios)" "$all >= 0.8 * $(ios)"
+}
+
+# reader_beside PROCESSES [OPTION...]: a reader of priority 0 beside random readers of 7
+reader_beside() {
+	local processes=$1
+
+	shift
 	load_disk
 	make_group quiet 0
-	make_group flood 7
+	make_group others 7
 	load_with_log quiet - read 1 0 --ramp_time=2
-	start_load flood - read 2 250 --ioengine=libaio --iodepth=32
+	start_load others - read "$processes" 250 "$@"
 	watch_mb 0 250 250 500
 	sleep 2
-	measure 20 flood
+	measure 20 others
 	stop_loads
 	expect "shares of device time $(shares) %, error $(share_error 0 7) pp" \
 		"$(share_error 0 7) <= 1"
+}
+
+# nobody_waits MS: none of that reader's requests took so long
+nobody_waits() {
+	local longest
+
 	longest=$(log_ms 0 max)
 	expect "99.9 % of requests take up to $(log_ms 0 99.900000) ms, the longest $longest" \
-		"$longest < 200"
+		"$longest < $1"
+}
+
+beside_few() {
+	title "a reader beside two others, 8 : 1: its share, and none of its requests takes 50 ms"
+	reader_beside 2
+	nobody_waits 50
+}
+
+quiet_reader() {
+	title "a reader beside a flood, 8 : 1: its share, and none of its requests takes 200 ms"
+	reader_beside 2 --ioengine=libaio --iodepth=32
+	nobody_waits 200
 }
 
 run_cases many_tasks unknown uneven newcomer no_ncq classes_without_descriptors few_descriptors \
-	two_descriptors slow_descriptors more_groups_than_descriptors quiet_reader
+	two_descriptors slow_descriptors more_groups_than_descriptors lone_readers \
+	few_readers beside_few quiet_reader
