@@ -982,7 +982,8 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
 			if (!member_ready(member) &&
-			    !(due && member_in_driver(member)))
+			    !(due && member_in_driver(member) &&
+			      !member_stuck(member, now_ns)))
 				continue;
 			if (cfq_member_must_wait(member, now_ns))
 				return NULL;
@@ -1125,15 +1126,17 @@ static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
 /*
  * All requests of @cfqd, whose turn it is, are in the disk, and they are few.  Who
  * sends some along?  They have to be about as many, so that neither has to wait
- * for long because of the other.
+ * for long because of the other.  An empty disk has nothing to put in order:
+ * there the next request of @cfqd is waited for.
  */
 static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 {
 	unsigned int held = cfqd_held(cfqd), others;
 	struct cfq_data *rider;
 
-	if (cfqd->nr_queued || held > CFQ_RIDE_REQUESTS ||
-	    !list_empty(&cfqd->line) || !cfq_data_shares_head(cfqd))
+	if (cfqd->nr_queued || !cfqd->cfqmd->dd.nr_in_driver ||
+	    held > CFQ_RIDE_REQUESTS || !list_empty(&cfqd->line) ||
+	    !cfq_data_shares_head(cfqd))
 		return NULL;
 	rider = cfq_next_group(&cfqd->cfqmd->root, NULL, now_ns);
 	if (!rider || !list_empty(&rider->line))
@@ -1144,17 +1147,18 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 }
 
 /*
- * Is another group due, which rides, and is @cfqd further ahead of it than who
- * rides may be?  The disk prefers the requests of the others.
+ * Is another group due, which rides, and is @cfqd further ahead of others than
+ * who rides may be?  The disk prefers the requests of these.
  */
 static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_data *due;
 
-	if (!cfq_group_must_wait(cfqd, now_ns))
+	if (!cfq_group_must_wait(cfqd, now_ns) || cfq_group_is_first(cfqd))
 		return false;
 	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, cfq_next_due);
-	return due && !due->nr_queued && cfqd_held(due) <= CFQ_RIDE_REQUESTS;
+	return due && !due->nr_queued && list_empty(&due->line) &&
+	       cfqd_held(due) <= CFQ_RIDE_REQUESTS;
 }
 
 /**
@@ -1177,20 +1181,23 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return cfq_next_group(&cfqmd->root, NULL, now_ns);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
-		if (!cfq_group_slice_over(cfqd) &&
-		    !cfq_group_starves_rider(cfqd, now_ns)) {
+		if (cfq_group_slice_over(cfqd)) {
+			end = cfqd->slice_cut ? CFQ_END_PREEMPTED :
+						CFQ_END_USED;
+		} else if (cfq_group_starves_rider(cfqd, now_ns)) {
+			end = CFQ_END_PREEMPTED;
+		} else {
 			rider = cfq_group_rider(cfqd, now_ns);
 			if (rider)
 				return rider;
 			return cfq_group_tapers_off(cfqd, now_ns) ?
 				NULL : cfqd;
 		}
-		end = cfqd->slice_cut ? CFQ_END_PREEMPTED : CFQ_END_USED;
 		if (cfq_group_is_first(cfqd)) {
 			/* It would be chosen again. */
 			cfq_group_end_slice(cfqd, end);
 			cfq_group_start_slice(cfqd);
-			return cfqd;
+			return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 		}
 	}
 	if (cfqd) {
@@ -1201,9 +1208,10 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	/* Who rides is in the disk when its turn comes, with all that it has. */
 	cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, cfq_next_due);
-	if (cfqd)
-		cfq_group_start_slice(cfqd);
-	return cfqd;
+	if (!cfqd)
+		return NULL;
+	cfq_group_start_slice(cfqd);
+	return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 }
 
 /**
