@@ -768,8 +768,8 @@ static bool cfq_group_slice_over(const struct cfq_data *cfqd)
 /* Who has so few requests has a task or two that wait for each of them. */
 #define CFQ_FEW_REQUESTS	4U
 /*
- * With more than these a disk has enough to order.  If groups with 25 readers each
- * rode, that would cost 3 % of the requests, and one percentage point of error.
+ * With more than these a disk has enough to put in order.  It is a bound only: with
+ * 64 groups of 25 readers do the same (bench/bench --only reads).
  */
 #define CFQ_RIDE_REQUESTS	16U
 
