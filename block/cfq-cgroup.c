@@ -176,6 +176,12 @@
 
 #define CFQ_WEIGHT_MAX		10000
 
+/*
+ * Groups below each other.  A request is charged to each of them, and all have to
+ * be made with its first one, under the device's lock.
+ */
+#define CFQ_MAX_DEPTH		64
+
 /* Requests that a group may hold where that is not limited. */
 #define CFQ_NO_LIMIT		UINT_MAX
 
@@ -290,7 +296,7 @@ static bool member_ready(struct cfq_member *member)
 /* Has the member tasks that wait for a descriptor? */
 static bool member_in_line(struct cfq_member *member)
 {
-	return member_is_tasks(member) ? !list_empty(&member->group->line) :
+	return member_is_tasks(member) ? cfq_data_in_line(member->group) :
 		member_cfqd(member)->nr_in_line;
 }
 
@@ -412,6 +418,8 @@ static void member_set_waiting(struct cfq_member *member, bool waiting)
 	if (member->waiting == waiting)
 		return;
 	member->waiting = waiting;
+	if (member_in_line(member))
+		member->group->nr_waiting_in_line += waiting ? 1 : -1;
 	if (waiting) {
 		rb_add_cached(&member->entity.rb_node, &st->waiting,
 			      cfq_entity_less);
@@ -475,8 +483,10 @@ void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd->leaf; member->group; member = member_above(member))
+	for (member = cfqd->leaf; member->group; member = member_above(member)) {
 		member->entity.sent_ns = now_ns;
+		member_tree(member)->served_ns = now_ns;
+	}
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->stats[CFQ_STAT_REQUESTS]++;
 		cfqd->stats[CFQ_STAT_SECTORS] += sectors;
@@ -729,8 +739,7 @@ static bool cfq_group_expects_request(const struct cfq_data *cfqd, u64 now_ns)
 	if (!cfqd->nr_admitted || until_ns <= now_ns || cfq_must_empty(dd))
 		return false;
 	if (!dd->nr_in_driver)
-		hrtimer_start(&dd->idle_timer, ns_to_ktime(until_ns),
-			      HRTIMER_MODE_ABS);
+		cfq_ask_at(dd, until_ns);
 	return true;
 }
 
@@ -792,7 +801,7 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 		other = member_cfqd(entity_to_member(rival));
 		/* Of its own tasks, with none below that has requests. */
 		return other->nr_queued && other->nr_ready == 1 &&
-		       list_empty(&other->line) &&
+		       !cfq_data_in_line(other) &&
 		       cfqd_held(other) <= CFQ_FEW_REQUESTS;
 	}
 	return false;
@@ -887,8 +896,7 @@ static bool cfq_member_outclassed(const struct cfq_member *member, u64 now_ns)
 		return dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel);
 	/* No completion will tell that the time is over. */
 	if (until_ns != U64_MAX && !dd->nr_in_driver)
-		hrtimer_start(&dd->idle_timer, ns_to_ktime(until_ns),
-			      HRTIMER_MODE_ABS);
+		cfq_ask_at(dd, until_ns);
 	return true;
 }
 
@@ -964,6 +972,28 @@ static void cfq_member_passes_others(struct cfq_member *member)
 }
 
 /*
+ * The member of @group that is to be served although there are better classes,
+ * as its own has waited for too long.
+ */
+static struct cfq_member *cfq_overdue_member(struct cfq_data *group, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = &group->cfqmd->dd;
+	struct cfq_entity *entity;
+	enum cfq_class class;
+
+	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
+		if (!cfq_class_overdue(dd, group->members, class, false, now_ns))
+			continue;
+		entity = cfq_st_first(&group->members[class]);
+		while (entity && !member_ready(entity_to_member(entity)))
+			entity = cfq_st_next(entity);
+		if (entity)
+			return entity_to_member(entity);
+	}
+	return NULL;
+}
+
+/*
  * The next member of @group, after @member if given, that has a request queued or,
  * if @due, in the disk, unless it has to wait for others.
  */
@@ -972,7 +1002,14 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 		bool due)
 {
 	enum cfq_class class = member ? member->class : 0;
+	struct cfq_member *overdue = NULL;
 	struct cfq_entity *entity;
+
+	/* Where there are turns, it has none for that. */
+	if (!member && !group->cfqmd->dd.one_head)
+		overdue = cfq_overdue_member(group, now_ns);
+	if (overdue)
+		return overdue;
 
 	entity = member ? cfq_st_next(&member->entity) : NULL;
 	for (; class < CFQ_NR_CLASSES; class++) {
@@ -1057,12 +1094,9 @@ static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 					   struct cfq_member *member,
 					   u64 now_ns)
 {
-	const struct cfq_service_tree *st = group->members;
 	enum cfq_class class = member ? member->class : 0;
 	const bool only_waiting = (!member || member->waiting) &&
-		group->nr_in_line <= st[CFQ_CLASS_RT].nr_waiting +
-				     st[CFQ_CLASS_BE].nr_waiting +
-				     st[CFQ_CLASS_IDLE].nr_waiting;
+		group->nr_in_line == group->nr_waiting_in_line;
 
 	for (; class < CFQ_NR_CLASSES; class++)
 		while ((member = cfq_st_next_rival(&group->members[class],
@@ -1124,6 +1158,32 @@ static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
 }
 
 /*
+ * A group whose tasks wait for a descriptor, and whose class has waited for
+ * better ones for too long.  It need not have been the last request of these
+ * tasks that was served, so it is asked again when they have one queued.
+ */
+static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = &group->cfqmd->dd;
+	struct cfq_member *member;
+	enum cfq_class class;
+
+	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
+		if (!cfq_class_overdue(dd, group->members, class, true, now_ns))
+			continue;
+		member = NULL;
+		while ((member = cfq_st_next_rival(&group->members[class],
+						   member, false)))
+			if (member_in_line(member) && !member_ready(member))
+				return member_is_leaf(member) ?
+					member_cfqd(member) :
+					cfq_next_waiting_group(member_cfqd(member),
+							       NULL);
+	}
+	return NULL;
+}
+
+/*
  * All requests of @cfqd, whose turn it is, are in the disk, and they are few.  Who
  * sends some along?  They have to be about as many, so that neither has to wait
  * for long because of the other.  An empty disk has nothing to put in order:
@@ -1135,11 +1195,11 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 	struct cfq_data *rider;
 
 	if (cfqd->nr_queued || !cfqd->cfqmd->dd.nr_in_driver ||
-	    held > CFQ_RIDE_REQUESTS || !list_empty(&cfqd->line) ||
+	    held > CFQ_RIDE_REQUESTS || cfq_data_in_line(cfqd) ||
 	    !cfq_data_shares_head(cfqd))
 		return NULL;
 	rider = cfq_next_group(&cfqd->cfqmd->root, NULL, now_ns);
-	if (!rider || !list_empty(&rider->line))
+	if (!rider || cfq_data_in_line(rider))
 		return NULL;
 	others = cfqd_held(rider);
 	return max(held, others) <= max(CFQ_FEW_REQUESTS, 2 * min(held, others)) ?
@@ -1157,8 +1217,61 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 	if (!cfq_group_must_wait(cfqd, now_ns) || cfq_group_is_first(cfqd))
 		return false;
 	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, cfq_next_due);
-	return due && !due->nr_queued && list_empty(&due->line) &&
+	return due && !due->nr_queued && !cfq_data_in_line(due) &&
 	       cfqd_held(due) <= CFQ_RIDE_REQUESTS;
+}
+
+/**
+ * cfq_group_overdue - a group that has waited for a better class for too long
+ * @cfqmd: the device
+ * @now_ns: time
+ *
+ * Where groups take turns: it is looked for among the rivals of the group whose
+ * turn it is, and of those above.  Elsewhere all groups are asked in order.
+ *
+ * Context: cfqmd->lock held.
+ * Return: the group, of which one request is to be served now, or NULL.
+ */
+struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
+{
+	struct cfq_data *active = cfqmd->active_cfqd;
+	struct cfq_member *member, *overdue;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	if (!active)
+		return NULL;
+	for (member = active->leaf; member->group; member = member_above(member)) {
+		overdue = cfq_overdue_member(member->group, now_ns);
+		if (!overdue)
+			continue;
+		if (member_is_leaf(overdue))
+			return member_cfqd(overdue);
+		return cfq_next_group(member_cfqd(overdue), NULL, now_ns);
+	}
+	return NULL;
+}
+
+/**
+ * cfq_groups_end_turn - no group has the device for itself any more
+ * @cfqmd: the device
+ * @now_ns: time
+ * @end: why
+ *
+ * Context: cfqmd->lock held.
+ */
+void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
+			 enum cfq_end end)
+{
+	struct cfq_data *cfqd = cfqmd->active_cfqd;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	if (!cfqd)
+		return;
+	cfqmd->active_cfqd = NULL;
+	cfq_data_deactivate(cfqd, now_ns);
+	cfq_tell_turn_over(cfqd, cfqd->slice_used_ns, end);
 }
 
 /**
@@ -1200,11 +1313,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 			return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 		}
 	}
-	if (cfqd) {
-		cfqmd->active_cfqd = NULL;
-		cfq_data_deactivate(cfqd, now_ns);
-		cfq_tell_turn_over(cfqd, cfqd->slice_used_ns, end);
-	}
+	cfq_groups_end_turn(cfqmd, now_ns, end);
 
 	/* Who rides is in the disk when its turn comes, with all that it has. */
 	cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, cfq_next_due);
@@ -1347,7 +1456,10 @@ cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
 	return NULL;
 }
 
-/* Virtual times of different trees cannot be compared. */
+/*
+ * Virtual times of different trees cannot be compared: each class has its own, so
+ * that what is owed there is still owed when the member comes back.
+ */
 static void member_set_class(struct cfq_member *member, enum cfq_class class)
 {
 	struct cfq_service_tree *st = &member->group->members[class];
@@ -1360,8 +1472,11 @@ static void member_set_class(struct cfq_member *member, enum cfq_class class)
 	if (busy)
 		cfq_st_del(&member->entity);
 	member_set_waiting(member, false);
+	member->left_vdisktime[member->class] = member->entity.vdisktime;
 	member->class = class;
-	member->entity.vdisktime = st->min_vdisktime;
+	member->entity.vdisktime = member->left_vdisktime[class];
+	if ((s64)(member->entity.vdisktime - st->min_vdisktime) < 0)
+		member->entity.vdisktime = st->min_vdisktime;
 	member_set_waiting(member, waiting);
 	if (busy)
 		cfq_st_add(st, &member->entity, 0);
@@ -1564,6 +1679,20 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
 	return held < part;
 }
 
+/* The tasks of @cfqd have a line now (@n is 1), or no longer (-1). */
+static void cfqd_count_line(struct cfq_data *cfqd, int n)
+{
+	if (cfqd->leaf == &cfqd->tasks && cfqd->tasks.waiting)
+		cfqd->nr_waiting_in_line += n;
+	for (; cfqd; cfqd = cfqd->self.group) {
+		cfqd->nr_in_line += n;
+		if (cfqd->nr_in_line != max(n, 0))
+			return;
+		if (cfqd->self.waiting)
+			cfqd->self.group->nr_waiting_in_line += n;
+	}
+}
+
 /**
  * cfq_group_line_began - a group's tasks have begun to wait for descriptors
  * @cfqd: the group on the device
@@ -1574,8 +1703,7 @@ void cfq_group_line_began(struct cfq_data *cfqd)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	while (cfqd && !cfqd->nr_in_line++)
-		cfqd = cfqd->self.group;
+	cfqd_count_line(cfqd, 1);
 }
 
 /**
@@ -1588,13 +1716,13 @@ void cfq_group_line_ended(struct cfq_data *cfqd)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	while (cfqd && !--cfqd->nr_in_line)
-		cfqd = cfqd->self.group;
+	cfqd_count_line(cfqd, -1);
 }
 
 /**
  * cfq_group_to_admit - whose task that waits is to have the next descriptor?
  * @cfqmd: the device, with tasks waiting
+ * @now_ns: time
  *
  * Where groups take turns it is the group whose turn it is, unless that ends
  * now, as the others can do nothing with it; else the one that is to be served
@@ -1603,21 +1731,25 @@ void cfq_group_line_ended(struct cfq_data *cfqd)
  * Context: cfqmd->lock held.
  * Return: the group, NULL if there is no descriptor for any.
  */
-struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd)
+struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const enum cfq_class class = cfqmd->nr_rt_waiting ? CFQ_CLASS_RT :
 							    CFQ_CLASS_BE;
 	struct cfq_data *cfqd = cfqmd->active_cfqd;
+	struct cfq_data *overdue;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (cfqd && !list_empty(&cfqd->line) && !cfq_group_slice_over(cfqd) &&
-	    cfq_group_has_room(cfqd, cfq_line_class(cfqd)))
+	overdue = cfq_overdue_in_line(&cfqmd->root, now_ns);
+	if (overdue && cfq_group_has_room(overdue, cfq_line_best(overdue)))
+		return overdue;
+	if (cfqd && cfq_data_in_line(cfqd) && !cfq_group_slice_over(cfqd) &&
+	    cfq_group_has_room(cfqd, cfq_line_best(cfqd)))
 		return cfqd;
 	if (cfq_nr_held(cfqmd) >= cfq_descriptors_for(cfqmd, class))
 		return NULL;
 	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
-	while (cfqd && !cfq_group_has_room(cfqd, cfq_line_class(cfqd)))
+	while (cfqd && !cfq_group_has_room(cfqd, cfq_line_best(cfqd)))
 		cfqd = cfq_next_waiting_group(cfqd->leaf->group, cfqd->leaf);
 	return cfqd;
 }
@@ -1745,7 +1877,7 @@ static struct cfq_data *cfq_group_find_or_create(struct cfq_meta_data *cfqmd,
 		/* The highest one that is missing comes first. */
 		while (!(parent = cfq_group_find(cfqmd, cfqc_parent(missing))))
 			missing = cfqc_parent(missing);
-		cfqd = kzalloc_node(sizeof(*cfqd), GFP_ATOMIC | __GFP_NOWARN,
+		cfqd = kzalloc_node(sizeof(*cfqd), GFP_NOWAIT | __GFP_NOWARN,
 				    cfqmd->dd.queue->node);
 		if (!cfqd)
 			return NULL;
@@ -1833,8 +1965,8 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
  * gives it back when it is done, so the wait ends with that; and as whoever
  * freezes the queue waits for all requests, the scheduler outlives it.
  * Return: the group that holds the place, with a reference for the caller, or
- * NULL if the task's group is not limited.  -EAGAIN if there is no place and
- * that is not waited for.
+ * NULL if the task's group is not limited, or if there is no place and that is
+ * not waited for.
  */
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	__must_hold(&cfqmd->lock)
@@ -1854,7 +1986,7 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	}
 	if (!wait) {
 		cfq_group_put(cfqd);
-		return ERR_PTR(-EAGAIN);
+		return NULL;
 	}
 
 	init_completion(&waiter.got_place);
@@ -2499,6 +2631,9 @@ cfqc_css_alloc(struct cgroup_subsys_state *parent)
 {
 	struct cfq_cgroup *cfqc;
 
+	/* As cgroup.max.depth would have it. */
+	if (parent && parent->cgroup->level >= CFQ_MAX_DEPTH)
+		return ERR_PTR(-EAGAIN);
 	cfqc = parent ? kzalloc_obj(*cfqc) : &cfq_root_cgroup;
 	if (!cfqc)
 		return ERR_PTR(-ENOMEM);

@@ -136,24 +136,28 @@ const char * const cfq_end_names[CFQ_NR_ENDS] = {
 };
 
 /*
- * The queues of a task on a device.  Only that of CFQ_SLOT_SYNC is its own; the
- * others belong to a priority of a group, and are the ones that it used last.
+ * The queues of a task on a device.  Its own are those from CFQ_SLOT_SYNC on,
+ * one for each class, so that each request is served in the class that it has;
+ * the others belong to a priority of a group, and are the ones that it used
+ * last.
  */
 enum cfq_slot {
 	CFQ_SLOT_ASYNC,
-	CFQ_SLOT_SYNC,
 	CFQ_SLOT_BEHALF,	/* sync, on behalf of another group */
-	CFQ_NR_SLOTS,
+	CFQ_SLOT_SYNC,
+	CFQ_NR_SLOTS = CFQ_SLOT_SYNC + CFQ_NR_CLASSES,
 };
 
-/* The part of a task that concerns one device: its queues there. */
+/*
+ * The part of a task that concerns one device: its queues there, on which it
+ * owns references.  They are read under cfqmd->lock or RCU.
+ */
 struct cfq_io_cq {
 	struct io_cq		icq;	/* must be first */
-	struct cfq_queue	*cfqq[CFQ_NR_SLOTS]; /* owns references */
+	struct cfq_queue __rcu	*cfqq[CFQ_NR_SLOTS];
 
-	/* Places for requests that have no descriptor yet, all in one group. */
-	struct cfq_data		*place;	/* owns a reference for each */
-	unsigned int		nr_places;
+	/* For requests that have no descriptor yet, of each task at most one. */
+	struct list_head	places;
 
 	/* Whose line the task was in, until it has a request queued. */
 	struct cfq_data		*admitted;	/* owns a reference */
@@ -226,6 +230,12 @@ static sector_t rq_end_sector(const struct request *rq)
 static struct cfq_queue *entity_to_cfqq(struct cfq_entity *entity)
 {
 	return container_of(entity, struct cfq_queue, entity);
+}
+
+/* What the device says of itself. */
+static bool cfq_told_one_head(struct request_queue *q)
+{
+	return blk_queue_rot(q);
 }
 
 static struct cfq_driver_data *cfqd_dd(const struct cfq_data *cfqd)
@@ -674,7 +684,7 @@ static void cfqq_put(struct cfq_queue *cfqq)
 	if (cfqd->cfqmd->last_cfqq == cfqq)
 		cfqd->cfqmd->last_cfqq = NULL;
 	cfq_queue_message(cfqq, "removed");
-	kmem_cache_free(cfq_pool, cfqq);
+	kfree_rcu(cfqq, rcu);
 	cfq_group_put(cfqd);
 }
 
@@ -691,13 +701,13 @@ static void cfqq_disown(struct cfq_queue *cfqq)
 	if (cfqq_is_active(cfqq) && !cfqq->nr_queued) {
 		cfq_expire_active(cfqq->cfqd, ktime_get_ns(), CFQ_END_LEFT);
 		if (cfqmd->withheld)
-			hrtimer_start(&cfqmd->dd.idle_timer, 0,
-				      HRTIMER_MODE_ABS);
+			cfq_ask_at(&cfqmd->dd, 0);
 	}
 	cfqq_put(cfqq);
 }
 
-static void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync)
+static void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
+		      unsigned short ioprio)
 {
 	cfqq->cfqd = cfqd;
 	cfqq->ref = 1;
@@ -705,33 +715,34 @@ static void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync)
 	cfqq->sync = sync;
 	cfqq->sort_list = RB_ROOT;
 	INIT_LIST_HEAD(&cfqq->fifo);
-	cfqq->class = CFQ_CLASS_BE;
-	cfqq->ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, IOPRIO_BE_NORM);
+	cfqq->class = cfq_ioprio_to_class(ioprio);
+	cfqq->ioprio = ioprio;
 	cfqq->cost_ns = cfqd_dd(cfqd)->mean_cost_ns;
 	cfqq_update_weight(cfqq);
 }
 
 /* A new queue with one reference, which takes over one on @cfqd. */
-static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync)
+static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
+				    unsigned short ioprio)
 {
 	struct cfq_queue *cfqq;
 
 	cfqq = kmem_cache_alloc_node(cfq_pool,
-				     GFP_ATOMIC | __GFP_ZERO | __GFP_NOWARN,
+				     GFP_NOWAIT | __GFP_ZERO | __GFP_NOWARN,
 				     cfqd_dd(cfqd)->queue->node);
 	if (!cfqq) {
 		cfq_group_put(cfqd);
 		return NULL;
 	}
-	cfqq_init(cfqq, cfqd, sync);
+	cfqq_init(cfqq, cfqd, sync, ioprio);
 	cfqq->pid = current->pid;
 	cfq_queue_message(cfqq, "created");
 	return cfqq;
 }
 
+/* The same class as ever, and maybe another level. */
 static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
 {
-	enum cfq_class class = cfq_ioprio_to_class(ioprio);
 	struct cfq_data *cfqd = cfqq->cfqd;
 
 	if (cfqq_on_tree(cfqq) && cfqq->sync) {
@@ -739,15 +750,6 @@ static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
 		cfqd_count_level(cfqd, cfqq->ioprio, false);
 	}
 	cfqq->ioprio = ioprio;
-	if (class != cfqq->class && cfqq_on_tree(cfqq)) {
-		/* Virtual times of different trees cannot be compared. */
-		cfq_st_del(&cfqq->entity);
-		cfqq->entity.vdisktime = cfqd->trees[class].min_vdisktime;
-		cfq_st_add(&cfqd->trees[class], &cfqq->entity, 0);
-	} else if (class != cfqq->class) {
-		cfqq->entity.vdisktime = cfqd->trees[class].min_vdisktime;
-	}
-	cfqq->class = class;
 	cfqq_update_weight(cfqq);
 }
 
@@ -769,11 +771,10 @@ static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 	if (*slot) {
 		cfq_group_put(cfqd);
 	} else {
-		*slot = cfqq_alloc(cfqd, sync);
+		*slot = cfqq_alloc(cfqd, sync, ioprio);
 		if (!*slot)
 			return NULL;
 		(*slot)->shared = true;
-		cfqq_set_ioprio(*slot, ioprio);
 	}
 	(*slot)->ref++;
 	return *slot;
@@ -791,16 +792,27 @@ static enum cfq_slot cfq_bio_slot(struct bio *bio, struct cfq_cgroup **cfqc)
 	*cfqc = cfq_bio_cgroup(bio, &behalf);
 	if (!op_is_sync(bio->bi_opf))
 		return CFQ_SLOT_ASYNC;
-	return behalf ? CFQ_SLOT_BEHALF : CFQ_SLOT_SYNC;
+	return behalf ? CFQ_SLOT_BEHALF :
+			CFQ_SLOT_SYNC + cfq_ioprio_to_class(bio->bi_ioprio);
 }
 
-static void cic_put_cfqq(struct cfq_io_cq *cic, enum cfq_slot slot)
+/* What is in a slot.  Needs cfqmd->lock or RCU. */
+static struct cfq_queue *cic_cfqq(const struct cfq_io_cq *cic,
+				  const struct cfq_meta_data *cfqmd,
+				  enum cfq_slot slot)
 {
-	struct cfq_queue *cfqq = cic->cfqq[slot];
+	return rcu_dereference_check(cic->cfqq[slot],
+				     lockdep_is_held(&cfqmd->lock));
+}
+
+static void cic_put_cfqq(struct cfq_io_cq *cic,
+			 const struct cfq_meta_data *cfqmd, enum cfq_slot slot)
+{
+	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
 
 	if (!cfqq)
 		return;
-	WRITE_ONCE(cic->cfqq[slot], NULL);
+	RCU_INIT_POINTER(cic->cfqq[slot], NULL);
 	if (cfqq->shared)
 		cfqq_put(cfqq);
 	else
@@ -808,22 +820,68 @@ static void cic_put_cfqq(struct cfq_io_cq *cic, enum cfq_slot slot)
 }
 
 /*
- * The queue for a request of the current task.  A task that moved to another
- * group, or whose shared queue was of another group or priority, leaves its old
- * queue to the requests that are still on it: this is the only place where that
- * happens.  Context: RCU read side.
+ * A new queue for a slot of @cic.  A task that moved to another group leaves its
+ * old queues to the requests that are still on them: this is the only place
+ * where that happens.
+ */
+static struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
+					struct cfq_meta_data *cfqmd,
+					struct cfq_cgroup *cfqc,
+					enum cfq_slot slot,
+					unsigned short ioprio)
+{
+	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
+	u64 old_group = cfqq ? cfq_group_id(cfqq->cfqd) : 0;
+	struct cfq_data *cfqd = cfq_group_get(cfqmd, cfqc);
+	enum cfq_slot other;
+
+	if (old_group && old_group != cfq_group_id(cfqd))
+		cfq_group_message(cfqd, "%s=%d moved here from group=%llu",
+				  slot == CFQ_SLOT_ASYNC ? "async" : "sync",
+				  current->pid, old_group);
+	cic_put_cfqq(cic, cfqmd, slot);
+	for (other = CFQ_SLOT_SYNC; slot >= CFQ_SLOT_SYNC &&
+	     other < CFQ_NR_SLOTS; other++) {
+		cfqq = cic_cfqq(cic, cfqmd, other);
+		if (cfqq && !cfq_group_is(cfqq->cfqd, cfqc))
+			cic_put_cfqq(cic, cfqmd, other);
+	}
+	cfqq = slot >= CFQ_SLOT_SYNC ? cfqq_alloc(cfqd, true, ioprio) :
+		cfqd_get_shared_cfqq(cfqd, slot != CFQ_SLOT_ASYNC, ioprio);
+	rcu_assign_pointer(cic->cfqq[slot], cfqq);
+	return cfqq;
+}
+
+/* Is @cfqq, of one who shares the io_context of @cic, still in use? */
+static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
+			    const struct cfq_queue *cfqq, u64 now_ns)
+{
+	return atomic_read(&cic->icq.ioc->active_ref) > 1 &&
+	       (cfqq->nr_queued || cfqq->nr_in_driver ||
+		cfqq->entity.sent_ns + NSEC_PER_SEC > now_ns);
+}
+
+/*
+ * The queue for a request of the current task.  Tasks of several groups may share
+ * an io_context: then its own queue is that of one group, and the others use
+ * those that their groups have for requests on behalf of them.  Context: RCU
+ * read side.
  */
 static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 				      struct cfq_meta_data *cfqmd,
-				      struct request *rq)
+				      struct request *rq, u64 now_ns)
 {
 	unsigned short ioprio = cfq_effective_ioprio(req_get_ioprio(rq));
 	struct cfq_cgroup *cfqc;
 	enum cfq_slot slot = cfq_bio_slot(rq->bio, &cfqc);
-	struct cfq_queue *cfqq = cic->cfqq[slot];
-	struct cfq_data *cfqd;
-	u64 old_group = 0;
+	struct cfq_queue *cfqq;
 
+	cfqq = cic_cfqq(cic, cfqmd, slot);
+	if (slot >= CFQ_SLOT_SYNC && cfqq && !cfq_group_is(cfqq->cfqd, cfqc) &&
+	    cic_shares_cfqq(cic, cfqq, now_ns)) {
+		slot = CFQ_SLOT_BEHALF;
+		cfqq = cic_cfqq(cic, cfqmd, slot);
+	}
 	if (likely(cfqq && cfq_group_is(cfqq->cfqd, cfqc))) {
 		if (likely(cfqq->ioprio == ioprio))
 			return cfqq;
@@ -832,34 +890,17 @@ static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			return cfqq;
 		}
 	}
-
-	if (cfqq)
-		old_group = cfq_group_id(cfqq->cfqd);
-	cic_put_cfqq(cic, slot);
-	cfqd = cfq_group_get(cfqmd, cfqc);
-	if (old_group && old_group != cfq_group_id(cfqd))
-		cfq_group_message(cfqd, "%s=%d moved here from group=%llu",
-				  slot ? "sync" : "async", current->pid,
-				  old_group);
-	if (slot == CFQ_SLOT_SYNC) {
-		cfqq = cfqq_alloc(cfqd, true);
-		if (cfqq)
-			cfqq_set_ioprio(cfqq, ioprio);
-	} else {
-		cfqq = cfqd_get_shared_cfqq(cfqd, slot != CFQ_SLOT_ASYNC, ioprio);
-	}
-	WRITE_ONCE(cic->cfqq[slot], cfqq);
-	return cfqq;
+	return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
 }
 
 static struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd,
-				       struct request *rq)
+				       struct request *rq, u64 now_ns)
 {
 	struct cfq_queue *cfqq = NULL;
 
 	if (rq->elv.icq) {
 		rcu_read_lock();
-		cfqq = cic_get_cfqq(icq_to_cic(rq->elv.icq), cfqmd, rq);
+		cfqq = cic_get_cfqq(icq_to_cic(rq->elv.icq), cfqmd, rq, now_ns);
 		rcu_read_unlock();
 	}
 	return cfqq ?: &cfqmd->oom_cfqq;
@@ -883,34 +924,45 @@ static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
  * request has a place within the limit before it has a descriptor: otherwise
  * the limit could be exceeded by all who sleep for one.  The task gets the
  * place, sleeping until there is one, and keeps it on its cfq_io_cq, which it
- * may share with others.  The next request takes it along in elv.priv[1] until
+ * may share with others.  Its next request takes it along in elv.priv[1] until
  * it is inserted, from when on the group of its queue holds it.
  *
- * A request that must not wait takes its place, if there is one, when it has
- * got its descriptor: it may not get any, and nobody would tell us.  Without
- * a place it should not get one, and if it does it is refused when it is
- * inserted.
+ * A bio that must not wait is refused before there is a request, if that would
+ * be past the limit (cfq_bio_merge()).  Of those that are not seen there, as
+ * nothing merges with them, one at a time may be past it, with the first of all
+ * descriptors.
  */
 
-/* What is in elv.priv[1] of a request that must not wait for a place. */
-#define CFQ_NO_PLACE	ERR_PTR(-EAGAIN)
+/* A place of a task on the cfq_io_cq that it uses. */
+struct cfq_place {
+	struct list_head	node;	/* on cic->places */
+	struct task_struct	*task;	/* for comparison only */
+	struct cfq_data		*cfqd;	/* owns a reference */
+};
 
 /*
  * The group that the last requests of @cic, which may be NULL, belonged to;
- * NULL if there were none.  Needs cfqmd->lock or RCU: under the latter the
- * queue may be freed meanwhile, and used again, but stays a queue.
+ * NULL if there were none.  Needs cfqmd->lock or RCU.
  */
-static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic, bool sync)
+static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
+				       const struct cfq_meta_data *cfqmd,
+				       bool sync)
 {
-	const struct cfq_queue *cfqq = cic ? READ_ONCE(cic->cfqq[sync]) : NULL;
+	enum cfq_slot slot = sync ? CFQ_NR_SLOTS - 1 : CFQ_SLOT_ASYNC;
+	const enum cfq_slot last = sync ? CFQ_SLOT_BEHALF : CFQ_SLOT_ASYNC;
+	const struct cfq_queue *cfqq = NULL;
 
-	if (cic && !cfqq && sync)
-		cfqq = READ_ONCE(cic->cfqq[CFQ_SLOT_BEHALF]);
-	return cfqq ? READ_ONCE(cfqq->cfqd) : NULL;
+	for (; cic && !cfqq; slot--) {
+		cfqq = cic_cfqq(cic, cfqmd, slot);
+		if (slot == last)
+			break;
+	}
+	return cfqq ? cfqq->cfqd : NULL;
 }
 
 /* May there be a limit for requests of the current task? */
-static bool cfq_task_limited(const struct cfq_io_cq *cic, bool sync)
+static bool cfq_task_limited(const struct cfq_meta_data *cfqmd,
+			     const struct cfq_io_cq *cic, bool sync)
 {
 	const struct cfq_data *cfqd;
 	bool limited;
@@ -919,7 +971,7 @@ static bool cfq_task_limited(const struct cfq_io_cq *cic, bool sync)
 		return false;
 
 	rcu_read_lock();
-	cfqd = cfq_last_group(cic, sync);
+	cfqd = cfq_last_group(cic, cfqmd, sync);
 	limited = !cfqd || cfq_group_limits_current(cfqd);
 	rcu_read_unlock();
 	return limited;
@@ -930,46 +982,54 @@ static void cfq_wait_for_place(struct request_queue *q)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 	struct io_cq *icq = ioc_find_get_icq(q);
-	struct cfq_io_cq *cic;
-	struct cfq_data *place;
+	struct cfq_place *place;
 
 	if (!icq)
 		return;
-	cic = icq_to_cic(icq);
+	/* Without memory the request exceeds the limit. */
+	place = kmalloc(sizeof(*place), GFP_NOIO | __GFP_NOWARN);
+	if (!place)
+		goto put;
+	place->task = current;
 
 	spin_lock_irq(&cfqmd->lock);
-	place = cfq_group_get_place(cfqmd, true);
-	if (place && cic->nr_places && cic->place != place) {
-		/* Another task shares the cic from another group. */
-		cfq_group_release(place);
-		cfq_group_put(place);
-	} else if (place) {
-		cic->place = place;
-		WRITE_ONCE(cic->nr_places, cic->nr_places + 1);
+	place->cfqd = cfq_group_get_place(cfqmd, true);
+	if (place->cfqd) {
+		list_add(&place->node, &icq_to_cic(icq)->places);
+		place = NULL;
 	}
 	spin_unlock_irq(&cfqmd->lock);
-
+	kfree(place);
+put:
 	put_io_context(icq->ioc);
+}
+
+/* The place that the current task has on @cic, NULL if it has none. */
+static struct cfq_place *cic_own_place(struct cfq_io_cq *cic)
+{
+	struct cfq_place *place;
+
+	list_for_each_entry(place, &cic->places, node)
+		if (place->task == current)
+			return place;
+	return NULL;
 }
 
 /* Hand a place to @rq, which has its descriptor. */
 static void cfq_place_request(struct request *rq, struct cfq_io_cq *cic)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
-	struct cfq_data *place;
+	struct cfq_place *place;
 
 	spin_lock_irq(&cfqmd->lock);
-	if (cic->nr_places) {
-		place = cic->place;
-		WRITE_ONCE(cic->nr_places, cic->nr_places - 1);
-	} else {
-		place = cfq_group_get_place(cfqmd, false);
-		/* It was not asked for in time: then it exceeds the limit. */
-		if (IS_ERR(place) && !(rq->cmd_flags & REQ_NOWAIT))
-			place = NULL;
-	}
-	rq->elv.priv[1] = place;
+	place = cic_own_place(cic);
+	if (place)
+		list_del(&place->node);
+	/* It was not asked for in time: without one it exceeds the limit. */
+	rq->elv.priv[1] = place ? place->cfqd :
+				  cfq_group_get_place(cfqmd, false);
 	spin_unlock_irq(&cfqmd->lock);
+	kfree(place);
 }
 
 /* The group of its queue holds @rq from now on, instead of its place. */
@@ -984,7 +1044,7 @@ static void cfq_hold_request(struct request *rq)
 		return;
 	}
 	cfq_group_hold(cfqd);
-	if (!IS_ERR_OR_NULL(place)) {
+	if (place) {
 		cfq_group_release(place);
 		cfq_group_put(place);
 	}
@@ -997,54 +1057,41 @@ static void cfq_unhold_request(struct request *rq, struct cfq_data *cfqd)
 	rq->elv.priv[1] = cfqd;
 }
 
-/* Is @rq past a limit, and would rather fail than wait? */
-static bool cfq_must_refuse(struct request *rq)
+/* Would a request of the current task be past a limit? */
+static bool cfq_past_limit(struct request_queue *q, bool sync)
 {
-	struct bio *bio;
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
-	if (rq->elv.priv[1] != CFQ_NO_PLACE)
-		return false;
-	/* What was merged into it meanwhile may not know this error. */
-	__rq_for_each_bio(bio, rq)
-		if (!(bio->bi_opf & REQ_NOWAIT))
-			return false;
-	return true;
-}
-
-/* End @rq as if it had got no descriptor. */
-static void cfq_refuse_request(struct request *rq)
-{
-	if (rq->rq_flags & RQF_IO_STAT) {
-		part_stat_lock();
-		bdev_dec_in_flight(rq->part, req_op(rq));
-		part_stat_unlock();
-		rq->rq_flags &= ~RQF_IO_STAT;
-	}
-	rq->rq_flags |= RQF_QUIET;
-	blk_mq_end_request(rq, BLK_STS_AGAIN);
+	return cfq_groups_limited() &&
+	       cfq_task_limited(cfqmd, cfq_lookup_cic(q), sync) &&
+	       cfq_group_current_full(cfqmd);
 }
 
 /* Let those go on for whom there is a descriptor. */
 static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 {
+	const u64 now_ns = ktime_get_ns();
 	struct cfq_in_line *waiter;
 	struct cfq_data *cfqd;
+	enum cfq_class class;
 
 	lockdep_assert_held(&cfqmd->lock);
 
 	while (cfqmd->nr_waiting) {
-		cfqd = cfq_group_to_admit(cfqmd);
+		cfqd = cfq_group_to_admit(cfqmd, now_ns);
 		if (!cfqd)
 			return;
-		waiter = list_first_entry(&cfqd->line, struct cfq_in_line,
-					  node);
+		class = cfq_line_class(cfqd, now_ns);
+		waiter = list_first_entry(&cfqd->line[class],
+					  struct cfq_in_line, node);
 		list_del(&waiter->node);
+		cfqd->line_served_ns[class] = now_ns;
 		cfqmd->nr_waiting--;
 		cfqmd->nr_rt_waiting -= waiter->class == CFQ_CLASS_RT;
 		cfqmd->nr_admitted++;
 		cfqd->nr_admitted++;
-		cfqd->admitted_ns = ktime_get_ns();
-		if (list_empty(&cfqd->line))
+		cfqd->admitted_ns = now_ns;
+		if (!cfq_data_in_line(cfqd))
 			cfq_group_line_ended(cfqd);
 		/* Then it is gone. */
 		complete(&waiter->admitted);
@@ -1082,21 +1129,17 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	struct cfq_in_line waiter = { .class = class };
-	struct cfq_in_line *other;
+	const bool first = !cfq_data_in_line(cfqd);
 
 	lockdep_assert_held(&cfqmd->lock);
 
 	init_completion(&waiter.admitted);
-	list_for_each_entry_reverse(other, &cfqd->line, node)
-		if (other->class <= waiter.class)
-			break;
-	/* Behind that one, or first. */
-	list_add(&waiter.node, &other->node);
+	list_add_tail(&waiter.node, &cfqd->line[class]);
 	cfqmd->nr_waiting++;
 	cfqmd->nr_rt_waiting += class == CFQ_CLASS_RT;
-	cfq_group_waits(cfqd, ktime_get_ns());
-	if (list_is_singular(&cfqd->line))
+	if (first)
 		cfq_group_line_began(cfqd);
+	cfq_group_waits(cfqd, ktime_get_ns());
 	spin_unlock_irq(&cfqmd->lock);
 	wait_for_completion_io(&waiter.admitted);
 	spin_lock_irq(&cfqmd->lock);
@@ -1116,13 +1159,12 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	bool admitted;
 
 	spin_lock_irq(&cfqmd->lock);
-	cfqd = cfq_last_group(cic, sync);
+	cfqd = cfq_last_group(cic, cfqmd, sync);
 	if (cfqd)
 		cfqd->ref++;
 	else
 		cfqd = cfq_group_get_current(cfqmd);
-	admitted = (list_empty(&cfqd->line) || cfq_line_class(cfqd) > class) &&
-		cfq_group_has_room(cfqd, class);
+	admitted = cfq_line_best(cfqd) > class && cfq_group_has_room(cfqd, class);
 	if (!admitted && !nowait) {
 		cfq_wait_for_descriptor(cfqd, class);
 		admitted = true;
@@ -1158,7 +1200,7 @@ static noinline unsigned int cfq_due_depth(struct blk_mq_alloc_data *data,
 	if (!sync)
 		depth = min(depth, data->q->async_depth);
 	limited = cfq_groups_limited() &&
-		cfq_task_limited(cfq_lookup_cic(data->q), sync);
+		cfq_task_limited(cfqmd, cfq_lookup_cic(data->q), sync);
 	if (limited && !nowait)
 		cfq_wait_for_place(data->q);
 	/* As good as none: the first descriptor or an error. */
@@ -1297,43 +1339,8 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
 	}
 }
 
-/* The request queued on @cfqq that ends where @rq begins, if there is one. */
-static struct request *cfqq_front_neighbour(struct cfq_queue *cfqq,
-					    struct request *rq)
-{
-	struct rb_node *node = cfqq->sort_list.rb_node;
-	struct request *best = NULL;
-
-	while (node) {
-		struct request *other = rb_entry_rq(node);
-
-		if (blk_rq_pos(other) < blk_rq_pos(rq)) {
-			best = other;
-			node = node->rb_right;
-		} else {
-			node = node->rb_left;
-		}
-	}
-	return best && rq_end_sector(best) == blk_rq_pos(rq) ? best : NULL;
-}
-
-/* Append @rq to a request that is queued on @cfqq, if it fits. */
-static bool cfqq_insert_merge(struct cfq_queue *cfqq, struct request *rq,
-			      struct list_head *free)
-{
-	struct request *neighbour = cfqq_front_neighbour(cfqq, rq);
-
-	if (!neighbour || !rq_mergeable(neighbour))
-		return false;
-	/* Looked at first: otherwise the merge may be across queues. */
-	rq->q->last_merge = neighbour;
-	return blk_mq_sched_try_insert_merge(rq->q, rq, free);
-}
-
 static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
-			       blk_insert_t flags, u64 now_ns,
-			       struct list_head *free,
-			       struct list_head *refused)
+			       blk_insert_t flags, u64 now_ns)
 {
 	struct request_queue *q = rq->q;
 	struct cfq_queue *cfqq;
@@ -1354,14 +1361,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 		return;
 	}
 
-	cfqq = cfq_get_queue(cfqmd, rq);
-	if (cfqq_insert_merge(cfqq, rq, free))
-		return;
-	if (cfq_must_refuse(rq)) {
-		list_add_tail(&rq->queuelist, refused);
-		return;
-	}
-
+	cfqq = cfq_get_queue(cfqmd, rq, now_ns);
 	cfqq->ref++;
 	rq->elv.priv[0] = cfqq;
 	cfq_hold_request(rq);
@@ -1379,28 +1379,40 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	}
 }
 
+/*
+ * Somebody has told what the device is, for which it was emptied.  What was
+ * learned of it is learned anew.
+ */
+static void cfq_set_one_head(struct cfq_meta_data *cfqmd, bool one_head,
+			     u64 now_ns)
+{
+	struct cfq_driver_data *dd = &cfqmd->dd;
+
+	cfq_end_rest(cfqmd);
+	cfq_groups_end_turn(cfqmd, now_ns, CFQ_END_DRAIN);
+	dd->one_head = one_head;
+	dd->charged_until_ns = now_ns;
+	memset(&dd->par, 0, sizeof(dd->par));
+	dd->par.write_work = CFQ_WORK_PAGE;
+}
+
 static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 				struct list_head *list, blk_insert_t flags)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 	u64 now_ns = blk_time_get_ns();
-	struct request *rq, *next;
-	LIST_HEAD(refused);
-	LIST_HEAD(free);
+	struct request *rq;
 
 	spin_lock_irq(&cfqmd->lock);
+	if (unlikely(cfqmd->dd.one_head != cfq_told_one_head(hctx->queue)) &&
+	    !cfqmd->nr_queued && !cfqmd->dd.nr_in_driver)
+		cfq_set_one_head(cfqmd, !cfqmd->dd.one_head, now_ns);
 	while (!list_empty(list)) {
 		rq = list_first_entry(list, struct request, queuelist);
 		list_del_init(&rq->queuelist);
-		cfq_insert_request(cfqmd, rq, flags, now_ns, &free, &refused);
+		cfq_insert_request(cfqmd, rq, flags, now_ns);
 	}
 	spin_unlock_irq(&cfqmd->lock);
-
-	blk_mq_free_requests(&free);
-	list_for_each_entry_safe(rq, next, &refused, queuelist) {
-		list_del_init(&rq->queuelist);
-		cfq_refuse_request(rq);
-	}
 }
 
 /*
@@ -1419,13 +1431,14 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 		return false;
 
 	rcu_read_lock();
-	shared = cfq_bio_slot(bio, &cfqc) != CFQ_SLOT_SYNC;
+	shared = cfq_bio_slot(bio, &cfqc) < CFQ_SLOT_SYNC;
 	same_group = cfq_group_is(cfqq->cfqd, cfqc);
 	rcu_read_unlock();
 	if (!same_group || cfqq->shared != shared)
 		return false;
 	if (!shared)
-		return rq->elv.icq->ioc == current->io_context;
+		return rq->elv.icq->ioc == current->io_context &&
+		       cfqq->class == cfq_ioprio_to_class(bio->bi_ioprio);
 	return cfqq->ioprio == cfq_effective_ioprio(bio->bi_ioprio);
 }
 
@@ -1444,7 +1457,7 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 	if (!cic)
 		return ELEVATOR_NO_MERGE;
 	rcu_read_lock();
-	cfqq = cic->cfqq[cfq_bio_slot(bio, &cfqc)];
+	cfqq = cic_cfqq(cic, cfqmd, cfq_bio_slot(bio, &cfqc));
 	rcu_read_unlock();
 	if (!cfqq)
 		return ELEVATOR_NO_MERGE;
@@ -1458,7 +1471,7 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 	return ELEVATOR_FRONT_MERGE;
 }
 
-static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
+static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
@@ -1479,6 +1492,19 @@ static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 	if (free)
 		blk_mq_free_request(free);
 	return merged;
+}
+
+/* Called for each bio that might be merged.  Return: whether it is done with. */
+static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
+			  unsigned int nr_segs)
+{
+	if (cfq_try_merge(q, bio, nr_segs))
+		return true;
+	if (!(bio->bi_opf & REQ_NOWAIT) ||
+	    !cfq_past_limit(q, op_is_sync(bio->bi_opf)))
+		return false;
+	bio_wouldblock_error(bio);
+	return true;
 }
 
 /* A bio was added to @rq, at its end or at its front. */
@@ -1613,15 +1639,39 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	    !cfq_entity_stuck(dd, &cfqq->entity, now_ns))
 		return true;
 	if (cfqq->idle_until_ns > now_ns) {
-		hrtimer_start(&dd->idle_timer,
-			      ns_to_ktime(cfqq->idle_until_ns),
-			      HRTIMER_MODE_ABS);
+		cfq_ask_at(dd, cfqq->idle_until_ns);
 		return true;
 	}
 	end = CFQ_END_IDLE;
 expire:
 	cfq_expire_active(cfqd, now_ns, end);
 	return false;
+}
+
+/*
+ * The queue of @cfqd, of whose class or of that of whose group a request is
+ * overdue, unless there is none that may send one.
+ */
+static struct cfq_queue *cfq_overdue_queue(struct cfq_data *cfqd, u64 now_ns,
+					   bool group_overdue)
+{
+	struct cfq_entity *entity;
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+		if (!group_overdue &&
+		    !cfq_class_overdue(cfqd_dd(cfqd), cfqd->trees, class, false,
+				       now_ns))
+			continue;
+		for (entity = cfq_st_first(&cfqd->trees[class]); entity;
+		     entity = cfq_st_next(entity)) {
+			struct cfq_queue *cfqq = entity_to_cfqq(entity);
+
+			if (cfqq->nr_queued && cfqq_may_dispatch(cfqq))
+				return cfqq;
+		}
+	}
+	return NULL;
 }
 
 /* The queue to be served next, or NULL if none may be. */
@@ -1749,8 +1799,7 @@ static bool cfq_must_wait_for_sample(struct cfq_driver_data *dd,
 	}
 	par->drain = true;
 	/* Should nothing be completed. */
-	hrtimer_start(&dd->idle_timer, ns_to_ktime(par->sample_until_ns),
-		      HRTIMER_MODE_ABS);
+	cfq_ask_at(dd, par->sample_until_ns);
 	return true;
 }
 
@@ -1876,6 +1925,7 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	dd->sent_ns = now_ns;
 	cfqq->idle_until_ns = 0;
 	cfqq->entity.sent_ns = now_ns;
+	cfqq->entity.st->served_ns = now_ns;
 	if (cfqq->class == CFQ_CLASS_RT)
 		cfqd->cfqmd->rt_until_ns = now_ns + NSEC_PER_SEC;
 
@@ -1896,6 +1946,15 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 
 	cfq_group_count_sent(cfqd, blk_rq_sectors(rq),
 			     now_ns - min(now_ns, rq->start_time_ns), now_ns);
+}
+
+/* The oldest request of @cfqq, which has waited for better classes. */
+static struct request *cfqq_give_oldest(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct request *rq = rq_entry_fifo(cfqq->fifo.next);
+
+	cfqq_dispatch(cfqq, rq, now_ns);
+	return rq;
 }
 
 /* The next request of @cfqq, which may send one, unless it is held back. */
@@ -1936,8 +1995,16 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return cfqq_give_request(cfqq, now_ns);
 	}
 
+	cfqd = cfq_group_overdue(cfqmd, now_ns);
+	cfqq = cfqd ? cfq_overdue_queue(cfqd, now_ns, true) : NULL;
+	if (cfqq)
+		return cfqq_give_oldest(cfqq, now_ns);
+
 	cfqd = cfq_group_select(cfqmd, now_ns);
 	while (cfqd) {
+		cfqq = cfq_overdue_queue(cfqd, now_ns, false);
+		if (cfqq)
+			return cfqq_give_oldest(cfqq, now_ns);
 		cfqq = cfq_select_queue(cfqd, now_ns);
 		if (cfqq)
 			rq = cfqq_give_request(cfqq, now_ns);
@@ -1962,10 +2029,8 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
 	cfqmd->nr_since_withheld = 0;
 	WRITE_ONCE(cfqmd->held, withheld && !dd->one_head && dd->nr_in_driver &&
 		   !dd->par.drain);
-	if (cfqmd->held && !hrtimer_is_queued(&dd->idle_timer))
-		hrtimer_start(&dd->idle_timer,
-			      ktime_add_ns(ktime_get(), cfq_stuck_ns(dd)),
-			      HRTIMER_MODE_ABS);
+	if (cfqmd->held || (withheld && dd->one_head))
+		cfq_ask_at(dd, ktime_get_ns() + cfq_stuck_ns(dd));
 }
 
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
@@ -2172,25 +2237,31 @@ static void cfq_prepare_request(struct request *rq)
 	if (!rq->elv.icq)
 		return;
 	cic = icq_to_cic(rq->elv.icq);
-	if (READ_ONCE(cic->nr_places) ||
-	    cfq_task_limited(cic, rq_is_sync(rq)))
+	if (!list_empty_careful(&cic->places) ||
+	    cfq_task_limited(rq->q->elevator->elevator_data, cic,
+			     rq_is_sync(rq)))
 		cfq_place_request(rq, cic);
 }
 
-/* @rq is on no queue: what it may have kept for it is left to others. */
+/*
+ * @rq is on no queue: what was kept for it is left to others.  Its task waits
+ * for none any more, unless @rq was sent before.
+ */
 static void cfq_give_up_request(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+	const bool was_sent = rq->rq_flags & RQF_STARTED;
 	struct cfq_data *place = rq->elv.priv[1];
-	struct cfq_io_cq *cic;
+	struct cfq_io_cq *cic = NULL;
 	unsigned long flags;
 
-	cic = rq->elv.icq ? icq_to_cic(rq->elv.icq) : NULL;
-	if (IS_ERR_OR_NULL(place) && likely(!cic || !READ_ONCE(cic->admitted)))
+	if (rq->elv.icq && !was_sent)
+		cic = icq_to_cic(rq->elv.icq);
+	if (!place && likely(!cic || !READ_ONCE(cic->admitted)))
 		return;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
-	if (!IS_ERR_OR_NULL(place)) {
+	if (place) {
 		cfq_group_release(place);
 		cfq_group_put(place);
 	}
@@ -2281,9 +2352,10 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 	cfqd->cfqmd = cfqmd;
 	cfqd->ref = 1;
 	cfqd->pos_tree = RB_ROOT;
-	INIT_LIST_HEAD(&cfqd->line);
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
+	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+		INIT_LIST_HEAD(&cfqd->line[class]);
 		cfq_st_init(&cfqd->trees[class]);
+	}
 }
 
 /**
@@ -2315,6 +2387,11 @@ void cfq_data_exit(struct cfq_data *cfqd)
  * Tasks and devices come and go.
  */
 
+static void cfq_init_icq(struct io_cq *icq)
+{
+	INIT_LIST_HEAD(&icq_to_cic(icq)->places);
+}
+
 /* The task exits, or the scheduler does.  Holds the io_context lock. */
 static void cfq_exit_icq(struct io_cq *icq)
 {
@@ -2325,9 +2402,9 @@ static void cfq_exit_icq(struct io_cq *icq)
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	for (slot = 0; slot < CFQ_NR_SLOTS; slot++)
-		cic_put_cfqq(cic, slot);
+		cic_put_cfqq(cic, cfqmd, slot);
 	cic_end_admission(cic);
-	WARN_ON_ONCE(cic->nr_places);
+	WARN_ON_ONCE(!list_empty(&cic->places));
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
@@ -2345,7 +2422,7 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 
 	dd = &cfqmd->dd;
 	dd->queue = q;
-	dd->one_head = blk_queue_rot(q);
+	dd->one_head = cfq_told_one_head(q);
 	dd->mean_cost_ns = CFQ_COST_UNKNOWN_NS;
 	dd->par.write_work = CFQ_WORK_PAGE;
 	dd->tun = cfq_default_tunables;
@@ -2353,7 +2430,8 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 		      HRTIMER_MODE_ABS);
 
 	cfq_groups_init(cfqmd);
-	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true);
+	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true,
+		  cfq_effective_ioprio(0));
 	cfqmd->oom_cfqq.owned = false;
 	return cfqmd;
 }
@@ -2383,11 +2461,12 @@ static void cfq_exit_sched(struct elevator_queue *eq)
 	struct cfq_meta_data *cfqmd = eq->elevator_data;
 	struct request_queue *q = cfqmd->dd.queue;
 
-	hrtimer_cancel(&cfqmd->dd.idle_timer);
 	spin_lock_irq(&cfqmd->lock);
 	cfq_end_rest(cfqmd);
 	spin_unlock_irq(&cfqmd->lock);
 	cfq_groups_exit(cfqmd);
+	/* What ends above may still have started it. */
+	hrtimer_cancel(&cfqmd->dd.idle_timer);
 	WARN_ON_ONCE(!list_empty(&cfqmd->dispatch) || cfqmd->nr_queued ||
 		     cfqmd->dd.nr_in_driver);
 
@@ -2641,6 +2720,7 @@ static struct elevator_type iosched_cfq = {
 		.request_merge		= cfq_request_merge,
 		.request_merged		= cfq_request_merged,
 		.requests_merged	= cfq_requests_merged,
+		.init_icq		= cfq_init_icq,
 		.exit_icq		= cfq_exit_icq,
 		.init_sched		= cfq_init_sched,
 		.exit_sched		= cfq_exit_sched,
@@ -2660,7 +2740,7 @@ static int __init cfq_init(void)
 {
 	int ret;
 
-	cfq_pool = KMEM_CACHE(cfq_queue, SLAB_TYPESAFE_BY_RCU);
+	cfq_pool = KMEM_CACHE(cfq_queue, 0);
 	if (!cfq_pool)
 		return -ENOMEM;
 

@@ -54,6 +54,7 @@ enum cfq_class {
  * @gone_weight: of that one
  * @gone_until_ns: when it counts no longer as having just gone
  * @wanted_until_ns: the same for the last one that went
+ * @served_ns: when the last request of it was sent to the device
  */
 struct cfq_service_tree {
 	struct rb_root_cached	rb;
@@ -67,6 +68,7 @@ struct cfq_service_tree {
 	unsigned int		gone_weight;
 	u64			gone_until_ns;
 	u64			wanted_until_ns;
+	u64			served_ns;
 };
 
 /**
@@ -90,6 +92,7 @@ struct cfq_entity {
  * @entity: on a tree of @group while there is something to do
  * @group: where it competes; NULL for the root group, which competes nowhere
  * @class: which of the trees of @group
+ * @left_vdisktime: what it had in each class when that was changed
  * @waiting: on no tree, for want of descriptors, but it counts there
  * @idle_since_ns: when it went off its tree; CFQ_NOT_IDLE if it only waits
  */
@@ -97,6 +100,7 @@ struct cfq_member {
 	struct cfq_entity	entity;
 	struct cfq_data		*group;
 	enum cfq_class		class;
+	u64			left_vdisktime[CFQ_NR_CLASSES];
 	bool			waiting;
 	u64			idle_since_ns;
 };
@@ -219,6 +223,7 @@ struct cfq_driver_data {
  * from insertion until it is freed.
  */
 struct cfq_queue {
+	struct rcu_head		rcu;		/* see cfq_io_cq */
 	struct cfq_entity	entity;		/* on cfqd->trees[class] */
 	struct cfq_data		*cfqd;		/* owns a reference on it */
 	int			ref;
@@ -279,7 +284,9 @@ struct cfq_data {
 	unsigned int		nr_levels[CFQ_NR_CLASSES];
 	u32			seek_history;	/* of all its tasks together */
 	unsigned int		seek_samples;
-	struct list_head	line;		/* tasks that wait for a descriptor */
+	/* Tasks that wait for a descriptor, and when one was let in last. */
+	struct list_head	line[CFQ_NR_CLASSES];
+	u64			line_served_ns[CFQ_NR_CLASSES];
 	unsigned int		nr_admitted;	/* from it, no request queued yet */
 	u64			admitted_ns;	/* when the last one was */
 
@@ -292,6 +299,7 @@ struct cfq_data {
 	struct cfq_service_tree	members[CFQ_NR_CLASSES];
 	unsigned int		nr_ready;	/* members with a request queued */
 	unsigned int		nr_in_line;	/* members with tasks in a line */
+	unsigned int		nr_waiting_in_line; /* those that are waiting */
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
 	u64			cgroup_id;	/* also then */
 	struct list_head	row_node;	/* on cfqc->row */
@@ -670,6 +678,21 @@ bool cfq_data_shares_head(const struct cfq_data *cfqd);
 void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
 
+/*
+ * Classes are served in strict order up to a bound: one that has to wait for
+ * better ones has a request served all the same so long after its last one.  On
+ * a disk that, with the time it takes there, is about a second, and costs the
+ * better ones two seeks; elsewhere it is a hundredth of the device, or more.
+ */
+#define CFQ_CLASS_WAIT_NS	(900 * NSEC_PER_MSEC)
+#define CFQ_CLASS_WAIT_COSTS	100
+
+static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd)
+{
+	return dd->one_head ? CFQ_CLASS_WAIT_NS :
+	       min(CFQ_CLASS_WAIT_NS, CFQ_CLASS_WAIT_COSTS * dd->mean_cost_ns);
+}
+
 /* Descriptors in use, or about to be; read locklessly it may be outdated. */
 static inline unsigned int cfq_nr_held(const struct cfq_meta_data *cfqmd)
 {
@@ -687,15 +710,24 @@ static inline unsigned int cfq_nr_held(const struct cfq_meta_data *cfqmd)
  * few at times; then there are still the tags to wait for.
  */
 struct cfq_in_line {
-	struct list_head	node;	/* on cfqd->line */
+	struct list_head	node;	/* on cfqd->line[class] */
 	enum cfq_class		class;
 	struct completion	admitted;
 };
 
-/* The class of the first task in the line of @cfqd, which is not empty. */
-static inline enum cfq_class cfq_line_class(const struct cfq_data *cfqd)
+/* The best class of which tasks of @cfqd are in line, if there are any. */
+static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
 {
-	return list_first_entry(&cfqd->line, struct cfq_in_line, node)->class;
+	enum cfq_class class = CFQ_CLASS_RT;
+
+	while (class < CFQ_NR_CLASSES && list_empty(&cfqd->line[class]))
+		class++;
+	return class;
+}
+
+static inline bool cfq_data_in_line(const struct cfq_data *cfqd)
+{
+	return cfq_line_best(cfqd) < CFQ_NR_CLASSES;
 }
 
 /* Descriptors for tasks of @class: a few are kept for real time, if needed. */
@@ -708,6 +740,23 @@ static inline unsigned int cfq_descriptors_for(const struct cfq_meta_data *cfqmd
 	    cfqmd->rt_until_ns <= ktime_get_ns())
 		return total;
 	return total - total / 16;
+}
+
+/*
+ * The class whose turn it is in the line of @cfqd, which is not empty: the best
+ * one, or one that it has kept waiting for too long.
+ */
+static inline enum cfq_class cfq_line_class(const struct cfq_data *cfqd,
+					    u64 now_ns)
+{
+	const enum cfq_class best = cfq_line_best(cfqd);
+	enum cfq_class class;
+
+	for (class = best + 1; class < CFQ_NR_CLASSES; class++)
+		if (!list_empty(&cfqd->line[class]) &&
+		    cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns)
+			return class;
+	return best;
 }
 
 static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
@@ -725,7 +774,7 @@ static inline bool cfq_data_busy(const struct cfq_data *cfqd)
 static inline bool cfq_data_wants(const struct cfq_data *cfqd)
 {
 	return cfq_data_busy(cfqd) || cfqd->nr_admitted ||
-	       !list_empty(&cfqd->line);
+	       cfq_data_in_line(cfqd);
 }
 
 /*
@@ -735,6 +784,35 @@ static inline bool cfq_data_wants(const struct cfq_data *cfqd)
 static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
 {
 	return (dd->one_head ? 1000 : 100) * NSEC_PER_MSEC;
+}
+
+/* Ask for requests again at @ns, if it is not done before. */
+static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
+{
+	if (!hrtimer_is_queued(&dd->idle_timer) ||
+	    ns < ktime_to_ns(hrtimer_get_expires(&dd->idle_timer)))
+		hrtimer_start(&dd->idle_timer, ns_to_ktime(ns),
+			      HRTIMER_MODE_ABS);
+}
+
+/*
+ * Has a class of @trees waited for better ones for so long?  It counts if it has
+ * something to do or, if @in_line, only wants descriptors for it.
+ */
+static inline bool cfq_class_overdue(const struct cfq_driver_data *dd,
+				     const struct cfq_service_tree *trees,
+				     enum cfq_class class, bool in_line,
+				     u64 now_ns)
+{
+	const struct cfq_service_tree *st = &trees[class];
+
+	if (!st->nr && !(in_line && st->nr_waiting))
+		return false;
+	while (class-- > 0)
+		if (trees[class].nr || trees[class].nr_waiting ||
+		    trees[class].wanted_until_ns > now_ns)
+			return st->served_ns + cfq_class_wait_ns(dd) <= now_ns;
+	return false;
 }
 
 /* Did @entity, which has nothing queued, send nothing for so long? */
@@ -760,7 +838,7 @@ void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class);
 void cfq_group_line_began(struct cfq_data *cfqd);
 void cfq_group_line_ended(struct cfq_data *cfqd);
-struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd);
+struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
@@ -772,8 +850,11 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
 void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 			  u64 now_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
+struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
+void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
+			 enum cfq_end end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd);
 
@@ -861,11 +942,12 @@ static inline void cfq_group_line_ended(struct cfq_data *cfqd)
 }
 
 static inline struct cfq_data *
-cfq_group_to_admit(struct cfq_meta_data *cfqmd)
+cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *root = &cfqmd->root;
 
-	return cfq_group_has_room(root, cfq_line_class(root)) ? root : NULL;
+	return cfq_group_has_room(root, cfq_line_best(root)) ?
+		root : NULL;
 }
 
 static inline void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
@@ -913,9 +995,21 @@ static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
 	return &cfqmd->root;
 }
 
+static inline struct cfq_data *
+cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
+{
+	return NULL;
+}
+
 static inline bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns)
 {
 	return false;
+}
+
+static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
+				       enum cfq_end end)
+{
+	cfq_data_deactivate(&cfqmd->root, now_ns);
 }
 
 static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,

@@ -241,12 +241,7 @@ uring() {
 	limit g 6
 	start_load g - read 1 0 --ioengine=io_uring --iodepth=32 --iodepth_batch_submit=8
 	sleep 1
-	most=$(most_held g)
-	case $(uname -r) in
-	# There a request cannot be refused, and so one may be too many
-	6.12*) expect "g holds up to $most requests" "$most == 6 || $most == 7" ;;
-	*) expect "g holds up to $most requests" "$most == 6" ;;
-	esac
+	holds g 6
 	goes_on
 }
 

@@ -32,8 +32,9 @@ higher_class() {
 
 rt_be_seq() { higher_class seq 1 rt/7 be/0 5; }
 rt_be_random() { higher_class read 4 rt/7 be/0 5; }
-be_idle_seq() { higher_class seq 1 be/7 idle 1; }
-be_idle_random() { higher_class read 4 be/7 idle 1; }
+# What an idle task is served at most is what keeps it from waiting for ever.
+be_idle_seq() { higher_class seq 1 be/7 idle 2; }
+be_idle_random() { higher_class read 4 be/7 idle 2; }
 
 # idle_alone LOAD PROCESSES
 idle_alone() {
