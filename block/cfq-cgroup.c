@@ -472,12 +472,13 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
  * @cfqd: the group on the device
  * @sectors: its size
  * @wait_ns: since it was made
+ * @due_ns: when the next one of the same classes must be sent
  * @now_ns: time
  *
  * Context: cfqmd->lock held.
  */
 void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-			  u64 now_ns)
+			  u64 due_ns, u64 now_ns)
 {
 	struct cfq_member *member;
 
@@ -485,7 +486,7 @@ void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
 		member->entity.sent_ns = now_ns;
-		member_tree(member)->served_ns = now_ns;
+		member_tree(member)->due_ns = due_ns;
 	}
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->stats[CFQ_STAT_REQUESTS]++;
@@ -590,11 +591,12 @@ static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
 /**
  * cfq_group_became_busy - the tasks of a group have a request queued
  * @cfqd: the group on the device; may have been busy before
+ * @urgent: which needs no turn
  * @now_ns: time
  *
  * Context: cfqmd->lock held.
  */
-void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
+void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 {
 	struct cfq_member *member, *top = NULL;
 	const bool waited = cfqd->leaf->waiting;
@@ -623,7 +625,59 @@ void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
 		return;
 	if (!waited)
 		cfqd->cfqmd->nr_busy_groups++;
-	cfq_member_preempt(top, was_away);
+	if (!urgent)
+		cfq_member_preempt(top, was_away);
+}
+
+/**
+ * cfq_group_in_debt - has a group had too much for a request to be urgent?
+ * @cfqd: the group on the device
+ * @now_ns: time
+ *
+ * By its turn alone it is ahead by a group_slice at the mean weight.
+ *
+ * Context: cfqmd->lock held.
+ * Return: true if the group or one above it is in debt.
+ */
+bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
+{
+	const u64 lead_ns = 2 * cfqd->cfqmd->dd.tun.group_slice_ns;
+	const struct cfq_member *member;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (member = cfqd->leaf; member->group; member = member_above(member))
+		if (cfq_entity_in_debt(&member->entity, member->group->members,
+				       member->class,
+				       cfq_st_mean_vdisktime(member_tree(member),
+							     0, lead_ns),
+				       now_ns))
+			return true;
+	return false;
+}
+
+/**
+ * cfq_group_borrow - an urgent request of a group goes before all others
+ * @cfqd: the group on the device
+ * @cost_ns: device time that it is expected to take
+ * @now_ns: time
+ *
+ * Context: cfqmd->lock held.
+ * Return: when at least half of what may be borrowed is there again.
+ */
+u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns)
+{
+	const struct cfq_member *member;
+	u64 until_ns = 0;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (member = cfqd->leaf; member->group; member = member_above(member))
+		until_ns = max(until_ns,
+			       cfq_class_borrow(member->group->members,
+						member->class, cost_ns,
+						now_ns));
+	return until_ns;
 }
 
 static void cfq_group_end_slice(struct cfq_data *cfqd, enum cfq_end end)
@@ -977,12 +1031,11 @@ static void cfq_member_passes_others(struct cfq_member *member)
  */
 static struct cfq_member *cfq_overdue_member(struct cfq_data *group, u64 now_ns)
 {
-	const struct cfq_driver_data *dd = &group->cfqmd->dd;
 	struct cfq_entity *entity;
 	enum cfq_class class;
 
 	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
-		if (!cfq_class_overdue(dd, group->members, class, false, now_ns))
+		if (!cfq_class_overdue(group->members, class, false, now_ns))
 			continue;
 		entity = cfq_st_first(&group->members[class]);
 		while (entity && !member_ready(entity_to_member(entity)))
@@ -1164,12 +1217,11 @@ static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
  */
 static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 {
-	const struct cfq_driver_data *dd = &group->cfqmd->dd;
 	struct cfq_member *member;
 	enum cfq_class class;
 
 	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
-		if (!cfq_class_overdue(dd, group->members, class, true, now_ns))
+		if (!cfq_class_overdue(group->members, class, true, now_ns))
 			continue;
 		member = NULL;
 		while ((member = cfq_st_next_rival(&group->members[class],
@@ -1241,6 +1293,8 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (!active)
 		return NULL;
+	if (!cfq_data_shares_head(active))
+		now_ns -= CFQ_STREAM_WAIT_NS;
 	for (member = active->leaf; member->group; member = member_above(member)) {
 		overdue = cfq_overdue_member(member->group, now_ns);
 		if (!overdue)
@@ -1612,6 +1666,8 @@ void cfq_group_put(struct cfq_data *cfqd)
 		if (WARN_ON_ONCE(cfqd->leaf->entity.st || cfqd->leaf->waiting))
 			cfq_group_went_idle(cfqd, 0);
 		cfq_group_end_slice(cfqd, CFQ_END_LEFT);
+		if (cfqmd->sync_writer == cfqd)
+			cfqmd->sync_writer = NULL;
 		if (parent)
 			kfree_rcu(cfqd, rcu);
 		cfqd = parent;
@@ -1794,8 +1850,9 @@ static struct cgroup_subsys_state *cfq_current_io_css(void)
 
 #ifdef CONFIG_MEMCG
 /*
- * The owner of the first page, if that is being written back.  Pages of direct
- * I/O are not, even where they are mapped from a file.
+ * The owner of the first page, if that is being written back, or is metadata that
+ * goes to a journal.  Pages of direct I/O are not, even where they are mapped
+ * from a file.
  */
 static struct cgroup *cfq_bio_page_owner(struct bio *bio)
 {
@@ -1806,7 +1863,7 @@ static struct cgroup *cfq_bio_page_owner(struct bio *bio)
 	    !cfq_same_hierarchy(&memory_cgrp_subsys))
 		return NULL;
 	folio = page_folio(bio_page(bio));
-	if (!folio_test_writeback(folio))
+	if (!folio_test_writeback(folio) && !(bio->bi_opf & REQ_META))
 		return NULL;
 	memcg = folio_memcg_check(folio);
 	return memcg ? memcg->css.cgroup : NULL;

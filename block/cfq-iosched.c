@@ -96,6 +96,7 @@
 #include <linux/part_stat.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/task_work.h>
 
 #include <linux/cfq-iosched.h>
 
@@ -393,11 +394,12 @@ static struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
 	return cost_b < cost_a ? b : a;
 }
 
-/* Put @rq on the lists of its queue. */
-static void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq)
+/* Put @rq on the lists of its queue, and in order of age on @fifo. */
+static void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
+			 struct list_head *fifo)
 {
 	elv_rb_add(&cfqq->sort_list, rq);
-	list_add_tail(&rq->queuelist, &cfqq->fifo);
+	list_add_tail(&rq->queuelist, fifo);
 	cfqq->nr_queued++;
 	cfqq->cfqd->cfqmd->last_cfqq = cfqq;
 	if (!cfqq->cfqd->nr_queued++)
@@ -517,7 +519,7 @@ static void cfqq_disturb_rest(struct cfq_queue *cfqq, u64 now_ns)
 		cfq_end_rest(cfqmd);
 }
 
-static void cfqq_add_busy(struct cfq_queue *cfqq, u64 now_ns)
+static void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
@@ -534,7 +536,7 @@ static void cfqq_add_busy(struct cfq_queue *cfqq, u64 now_ns)
 		cfqq_update_weight(cfqq);
 	cfq_st_add(&cfqd->trees[cfqq->class], &cfqq->entity, credit_ns);
 	cfqq_count_busy(cfqq, true);
-	cfq_group_became_busy(cfqd, now_ns);
+	cfq_group_became_busy(cfqd, urgent, now_ns);
 }
 
 /*
@@ -754,6 +756,20 @@ static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
 }
 
 /*
+ * Urgent requests.  What holds metadata, the journal or swap space up holds up
+ * others, of whatever class and group: who waits for a lock or a transaction does
+ * not see whose request it is behind.  So these requests wait for no limit, no
+ * line and no turn, and are sent before all others.  They are charged to whom
+ * they are for, whose other requests wait the longer for it.  Who has nothing
+ * but such requests would have all of the device, so who is in debt has none
+ * that are urgent; but the kernel's threads, which work for all, always do.
+ */
+static bool cfq_opf_urgent(blk_opf_t opf)
+{
+	return opf & (REQ_META | REQ_PRIO | REQ_SWAP);
+}
+
+/*
  * Which queue a request belongs to.
  */
 
@@ -861,6 +877,41 @@ static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
 		cfqq->entity.sent_ns + NSEC_PER_SEC > now_ns);
 }
 
+/* So soon after a task's write was completed, a thread goes on because of it. */
+#define CFQ_CAUSE_NS		NSEC_PER_MSEC
+
+/*
+ * For whom does a kernel thread write @rq to a journal?  One of its bios may tell.
+ * Else it is for the task whose write, which it waited for, was completed just
+ * now; and a thread that goes on does so for whom it began.
+ */
+static enum cfq_slot cfq_journal_slot(const struct cfq_io_cq *cic,
+				      const struct cfq_meta_data *cfqmd,
+				      struct request *rq,
+				      struct cfq_cgroup **cfqc, u64 now_ns)
+{
+	const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, CFQ_SLOT_BEHALF);
+	struct cfq_cgroup *own = NULL, *cause = NULL;
+	enum cfq_slot slot = CFQ_SLOT_SYNC;
+	struct bio *bio;
+
+	__rq_for_each_bio(bio, rq) {
+		slot = cfq_bio_slot(bio, &own);
+		if (slot == CFQ_SLOT_BEHALF) {
+			*cfqc = own;
+			return slot;
+		}
+	}
+	if (cfqmd->sync_writer && cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns)
+		cause = cfq_group_cgroup(cfqmd->sync_writer);
+	else if (cfqq && cfqq->entity.sent_ns + NSEC_PER_SEC > now_ns)
+		cause = cfq_group_cgroup(cfqq->cfqd);
+	if (!cause || cause == own)
+		return slot;
+	*cfqc = cause;
+	return CFQ_SLOT_BEHALF;
+}
+
 /*
  * The queue for a request of the current task.  Tasks of several groups may share
  * an io_context: then its own queue is that of one group, and the others use
@@ -875,6 +926,11 @@ static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 	struct cfq_cgroup *cfqc;
 	enum cfq_slot slot = cfq_bio_slot(rq->bio, &cfqc);
 	struct cfq_queue *cfqq;
+
+	if (unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
+	    slot >= CFQ_SLOT_SYNC && op_is_write(req_op(rq)) &&
+	    (current->flags & PF_KTHREAD))
+		slot = cfq_journal_slot(cic, cfqmd, rq, &cfqc, now_ns);
 
 	cfqq = cic_cfqq(cic, cfqmd, slot);
 	if (slot >= CFQ_SLOT_SYNC && cfqq && !cfq_group_is(cfqq->cfqd, cfqc) &&
@@ -987,7 +1043,7 @@ static void cfq_wait_for_place(struct request_queue *q)
 	if (!icq)
 		return;
 	/* Without memory the request exceeds the limit. */
-	place = kmalloc(sizeof(*place), GFP_NOIO | __GFP_NOWARN);
+	place = kmalloc_obj(*place, GFP_NOIO | __GFP_NOWARN);
 	if (!place)
 		goto put;
 	place->task = current;
@@ -1224,7 +1280,7 @@ static void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	bool limited;
 
 	/* Tried again, as a processor went away: it has its place. */
-	if (data->shallow_depth)
+	if (data->shallow_depth || cfq_opf_urgent(opf))
 		return;
 	/* There are plenty. */
 	if (likely(sync && !cfq_groups_limited() &&
@@ -1300,6 +1356,29 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	cfqq->last_request_end = rq_end_sector(rq);
 }
 
+/* Is @rq, which is about to be queued on @cfqq, to be sent before all others? */
+static bool cfqq_jumps(struct cfq_queue *cfqq, const struct request *rq,
+		       u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	u64 until_ns;
+
+	if (likely(!cfq_opf_urgent(rq->cmd_flags)))
+		return false;
+	/* Neither does who writes what others want to be rid of: swap. */
+	if ((current->flags & PF_KTHREAD) || cfqq->shared)
+		return true;
+	if (cfq_entity_in_debt(&cfqq->entity, cfqd->trees, cfqq->class,
+			       4 * cfq_max_lead_ns(cfqd_dd(cfqd)), now_ns) ||
+	    cfq_group_in_debt(cfqd, now_ns))
+		return false;
+	until_ns = cfq_class_borrow(cfqd->trees, cfqq->class, cfqq->cost_ns,
+				    now_ns);
+	until_ns = max(until_ns, cfq_group_borrow(cfqd, cfqq->cost_ns, now_ns));
+	cfqd->cfqmd->repay_until_ns = max(cfqd->cfqmd->repay_until_ns, until_ns);
+	return true;
+}
+
 /* Should the request that just came to @cfqq end the active queue's slice? */
 static bool cfqq_should_preempt(const struct cfq_queue *cfqq)
 {
@@ -1320,7 +1399,8 @@ static bool cfqq_should_preempt(const struct cfq_queue *cfqq)
 			    cfqd_dd(cfqd)->last_position);
 }
 
-static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
+static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
+			u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
@@ -1328,14 +1408,65 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
 	if (cfqd->cfqmd->resting_cfqq)
 		cfqq_disturb_rest(cfqq, now_ns);
 	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
-	cfqq_link_rq(cfqq, rq);
+	cfqq_link_rq(cfqq, rq, urgent ? &cfqd->cfqmd->urgent : &cfqq->fifo);
 	cfqq_update_statistics(cfqq, rq, now_ns);
 	cfqq_set_next_rq(cfqq, cfq_nearer_rq(dd, cfqq->next_rq, rq));
-	cfqq_add_busy(cfqq, now_ns);
-	if (cfqq_should_preempt(cfqq)) {
+	cfqq_add_busy(cfqq, urgent, now_ns);
+	if (!urgent && cfqq_should_preempt(cfqq)) {
 		cfq_queue_message(cfqd->active_cfqq, "preempted by %s=%d",
 				  cfqq->sync ? "sync" : "async", cfqq->pid);
 		cfq_expire_active(cfqd, now_ns, CFQ_END_PREEMPTED);
+	}
+}
+
+/*
+ * Who has taken from better classes pays for it when nobody waits for him: where
+ * the task goes back to user mode, without a lock.  So he is not in debt when
+ * somebody does.
+ */
+struct cfq_repayment {
+	struct callback_head	work;
+	u64			until_ns;
+};
+
+#define CFQ_LONGEST_REPAYMENT_NS	(2 * NSEC_PER_SEC)
+
+static void cfq_repay(struct callback_head *work)
+{
+	struct cfq_repayment *repayment;
+	ktime_t until;
+
+	repayment = container_of(work, struct cfq_repayment, work);
+	until = ns_to_ktime(repayment->until_ns);
+	kfree(repayment);
+	while (!(current->flags & PF_EXITING) &&
+	       !fatal_signal_pending(current)) {
+		set_current_state(TASK_KILLABLE);
+		if (!schedule_hrtimeout(&until, HRTIMER_MODE_ABS))
+			break;
+	}
+	module_put(THIS_MODULE);
+}
+
+/* The current task, which has sent urgent requests, goes on after @until_ns. */
+static void cfq_repay_until(u64 until_ns, u64 now_ns)
+{
+	struct cfq_repayment *repayment;
+
+	if (until_ns <= now_ns || (current->flags & (PF_KTHREAD |
+						     PF_USER_WORKER |
+						     PF_EXITING)))
+		return;
+	/* Without memory he remains in debt. */
+	repayment = kmalloc_obj(*repayment, GFP_NOWAIT | __GFP_NOWARN);
+	if (!repayment)
+		return;
+	init_task_work(&repayment->work, cfq_repay);
+	repayment->until_ns = min(until_ns, now_ns + CFQ_LONGEST_REPAYMENT_NS);
+	__module_get(THIS_MODULE);
+	if (task_work_add(current, &repayment->work, TWA_RESUME)) {
+		module_put(THIS_MODULE);
+		kfree(repayment);
 	}
 }
 
@@ -1344,6 +1475,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 {
 	struct request_queue *q = rq->q;
 	struct cfq_queue *cfqq;
+	bool urgent;
 
 	lockdep_assert_held(&cfqmd->lock);
 
@@ -1366,11 +1498,13 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	rq->elv.priv[0] = cfqq;
 	cfq_hold_request(rq);
 	trace_block_rq_insert(rq);
-	cfqq_insert(cfqq, rq, now_ns);
+	urgent = cfqq_jumps(cfqq, rq, now_ns);
+	cfqq_insert(cfqq, rq, urgent, now_ns);
 	if (rq->elv.icq)
 		cic_end_admission(icq_to_cic(rq->elv.icq));
-	if (cfqmd->held && !cfq_group_must_wait(cfqq->cfqd, now_ns) &&
-	    !cfqq_must_wait(cfqq, now_ns))
+	if (cfqmd->held &&
+	    (urgent || (!cfq_group_must_wait(cfqq->cfqd, now_ns) &&
+			!cfqq_must_wait(cfqq, now_ns))))
 		WRITE_ONCE(cfqmd->held, false);
 	if (rq_mergeable(rq)) {
 		elv_rqhash_add(q, rq);
@@ -1401,6 +1535,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 	u64 now_ns = blk_time_get_ns();
+	u64 repay_until_ns;
 	struct request *rq;
 
 	spin_lock_irq(&cfqmd->lock);
@@ -1412,7 +1547,12 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 		list_del_init(&rq->queuelist);
 		cfq_insert_request(cfqmd, rq, flags, now_ns);
 	}
+	repay_until_ns = cfqmd->repay_until_ns;
+	cfqmd->repay_until_ns = 0;
 	spin_unlock_irq(&cfqmd->lock);
+
+	if (unlikely(repay_until_ns))
+		cfq_repay_until(repay_until_ns, now_ns);
 }
 
 /*
@@ -1427,7 +1567,8 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 	struct cfq_cgroup *cfqc;
 	bool same_group, shared;
 
-	if (!cfqq || !rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf))
+	if (!cfqq || !rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf) ||
+	    cfq_opf_urgent(rq->cmd_flags) != cfq_opf_urgent(bio->bi_opf))
 		return false;
 
 	rcu_read_lock();
@@ -1500,7 +1641,7 @@ static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 {
 	if (cfq_try_merge(q, bio, nr_segs))
 		return true;
-	if (!(bio->bi_opf & REQ_NOWAIT) ||
+	if (!(bio->bi_opf & REQ_NOWAIT) || cfq_opf_urgent(bio->bi_opf) ||
 	    !cfq_past_limit(q, op_is_sync(bio->bi_opf)))
 		return false;
 	bio_wouldblock_error(bio);
@@ -1543,7 +1684,9 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 	cfqq = rq_cfqq(next);
 	if (!cfqq || RB_EMPTY_NODE(&next->rb_node))
 		return;
-	if (cfqq == rq_cfqq(rq) && next->fifo_time < rq->fifo_time) {
+	if (cfqq == rq_cfqq(rq) && !cfq_opf_urgent(rq->cmd_flags) &&
+	    (cfq_opf_urgent(next->cmd_flags) ||
+	     next->fifo_time < rq->fifo_time)) {
 		list_move(&rq->queuelist, &next->queuelist);
 		rq->fifo_time = next->fifo_time;
 	}
@@ -1658,10 +1801,11 @@ static struct cfq_queue *cfq_overdue_queue(struct cfq_data *cfqd, u64 now_ns,
 	struct cfq_entity *entity;
 	enum cfq_class class;
 
+	if (!group_overdue && !cfq_data_shares_head(cfqd))
+		now_ns -= CFQ_STREAM_WAIT_NS;
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		if (!group_overdue &&
-		    !cfq_class_overdue(cfqd_dd(cfqd), cfqd->trees, class, false,
-				       now_ns))
+		    !cfq_class_overdue(cfqd->trees, class, false, now_ns))
 			continue;
 		for (entity = cfq_st_first(&cfqd->trees[class]); entity;
 		     entity = cfq_st_next(entity)) {
@@ -1909,6 +2053,7 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	u64 due_ns;
 
 	/* Time in which the device was idle is charged if it was for us. */
 	if (!dd->nr_in_driver) {
@@ -1925,7 +2070,8 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	dd->sent_ns = now_ns;
 	cfqq->idle_until_ns = 0;
 	cfqq->entity.sent_ns = now_ns;
-	cfqq->entity.st->served_ns = now_ns;
+	due_ns = now_ns + cfq_class_wait_ns(dd, cfqq->cost_ns);
+	cfqq->entity.st->due_ns = due_ns;
 	if (cfqq->class == CFQ_CLASS_RT)
 		cfqd->cfqmd->rt_until_ns = now_ns + NSEC_PER_SEC;
 
@@ -1945,7 +2091,8 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	cfqq_charge(cfqq, rq_estimate_ns(rq), 0);
 
 	cfq_group_count_sent(cfqd, blk_rq_sectors(rq),
-			     now_ns - min(now_ns, rq->start_time_ns), now_ns);
+			     now_ns - min(now_ns, rq->start_time_ns), due_ns,
+			     now_ns);
 }
 
 /* The oldest request of @cfqq, which has waited for better classes. */
@@ -2051,7 +2198,10 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 
 	/* A disk is charged by it; elsewhere that of a plug is near enough. */
 	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
-	if (!cfq_waits_for_sample(&cfqmd->dd, now_ns))
+	rq = list_first_entry_or_null(&cfqmd->urgent, struct request, queuelist);
+	if (unlikely(rq))
+		cfqq_dispatch(rq_cfqq(rq), rq, now_ns);
+	else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns))
 		rq = cfq_next_request(cfqmd, now_ns);
 	if (rq)
 		rq->rq_flags |= RQF_STARTED;
@@ -2117,11 +2267,17 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 	return 0;
 }
 
-/* @cfqq has become empty, and so has the device of its requests. */
-static void cfqq_ran_dry(struct cfq_queue *cfqq, u64 now_ns)
+/*
+ * @cfqq has become empty, and so has the device of its requests.  After an @urgent
+ * one there is no need to wait for the next, unless it interrupted a slice.
+ */
+static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
-	u64 window_ns = cfqq_idle_window_ns(cfqq, now_ns);
+	u64 window_ns = 0;
+
+	if (!urgent || cfqq_is_active(cfqq))
+		window_ns = cfqq_idle_window_ns(cfqq, now_ns);
 
 	cfqq->last_end_ns = now_ns;
 	if (window_ns) {
@@ -2154,13 +2310,18 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	cfqq->nr_in_driver--;
 	rq->elv.priv[1] = NULL;
 
+	if (cfqq->sync && !cfqq->shared && op_is_write(req_op(rq)) &&
+	    !cfq_opf_urgent(rq->cmd_flags)) {
+		cfqd->cfqmd->sync_writer = cfqd;
+		cfqd->cfqmd->sync_written_ns = now_ns;
+	}
 	cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
 	trace_cfq_charge(cfqq, spent_ns, estimate_ns, CFQ_CHARGE_REQUEST);
 	cfq_average_add(&cfqq->cost_ns, spent_ns);
 	cfq_average_add(&dd->mean_cost_ns, spent_ns);
 
 	if (!cfqq->nr_queued && !cfqq->nr_in_driver)
-		cfqq_ran_dry(cfqq, now_ns);
+		cfqq_ran_dry(cfqq, cfq_opf_urgent(rq->cmd_flags), now_ns);
 }
 
 /*
@@ -2419,6 +2580,7 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 
 	spin_lock_init(&cfqmd->lock);
 	INIT_LIST_HEAD(&cfqmd->dispatch);
+	INIT_LIST_HEAD(&cfqmd->urgent);
 
 	dd = &cfqmd->dd;
 	dd->queue = q;

@@ -673,7 +673,90 @@ static void cfq_test_part_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dd.charged_until_ns, now_ns + 10);
 }
 
+/* A class that better ones keep waiting is overdue in the end, and they are not. */
+static void cfq_test_class_overdue(struct kunit *test)
+{
+	struct cfq_service_tree trees[CFQ_NR_CLASSES];
+	struct cfq_entity be = { .weight = 100 }, idle = { .weight = 100 };
+	const u64 now = NSEC_PER_SEC;
+	int class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		cfq_st_init(&trees[class]);
+	cfq_st_add(&trees[CFQ_CLASS_IDLE], &idle, 0);
+	trees[CFQ_CLASS_IDLE].due_ns = now;
+	/* Nobody keeps it waiting, not even who is just in line for it. */
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+						   now));
+	cfq_st_add(&trees[CFQ_CLASS_BE], &be, 0);
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+						   now - 1));
+	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+						  now));
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_BE, false,
+						   now));
+	/* What went just now still counts, what is not there does not. */
+	cfq_st_note_gone(&be, now, 10);
+	cfq_st_del(&be);
+	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+						  now + 9));
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+						   now + 10));
+	cfq_st_del(&idle);
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, true,
+						   now));
+	trees[CFQ_CLASS_IDLE].nr_waiting = 1;
+	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, true,
+						  now));
+}
+
+/* Urgent requests put a class in debt to better ones, or one ahead of equals. */
+static void cfq_test_debt(struct kunit *test)
+{
+	struct cfq_service_tree trees[CFQ_NR_CLASSES];
+	struct cfq_entity be[2] = { { .weight = 100 }, { .weight = 100 } };
+	struct cfq_entity idle = { .weight = 100 };
+	const u64 now = NSEC_PER_SEC, cost = CFQ_BORROW_NS / 10;
+	u64 until = 0;
+	int i;
+
+	for (i = 0; i < CFQ_NR_CLASSES; i++)
+		cfq_st_init(&trees[i]);
+	cfq_st_add(&trees[CFQ_CLASS_IDLE], &idle, 0);
+	KUNIT_EXPECT_EQ(test, cfq_class_borrow(trees, CFQ_CLASS_IDLE, cost, now),
+			0ULL);
+	cfq_st_add(&trees[CFQ_CLASS_BE], &be[0], 0);
+	for (i = 0; i < 11; i++) {
+		KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, trees,
+							    CFQ_CLASS_IDLE, 0,
+							    now));
+		until = cfq_class_borrow(trees, CFQ_CLASS_IDLE, cost, now);
+		/* From the second half on it is paid back. */
+		KUNIT_EXPECT_EQ(test, until > now, i >= 5);
+	}
+	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&idle, trees, CFQ_CLASS_IDLE,
+						   0, now));
+	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, trees,
+						    CFQ_CLASS_IDLE, 0, until));
+
+	/* Alone nobody is ahead. */
+	cfq_entity_charge(&be[0], 1000);
+	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], trees, CFQ_CLASS_BE,
+						    10, now));
+	cfq_st_add(&trees[CFQ_CLASS_BE], &be[1], 0);
+	cfq_entity_charge(&be[0], 10);
+	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], trees, CFQ_CLASS_BE,
+						    10, now));
+	cfq_entity_charge(&be[0], 1);
+	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&be[0], trees, CFQ_CLASS_BE,
+						   10, now));
+	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[1], trees, CFQ_CLASS_BE,
+						    10, now));
+}
+
 static struct kunit_case cfq_test_cases[] = {
+	KUNIT_CASE(cfq_test_class_overdue),
+	KUNIT_CASE(cfq_test_debt),
 	KUNIT_CASE(cfq_test_prio_slice),
 	KUNIT_CASE(cfq_test_latency_slice),
 	KUNIT_CASE(cfq_test_group_prio),

@@ -54,7 +54,9 @@ enum cfq_class {
  * @gone_weight: of that one
  * @gone_until_ns: when it counts no longer as having just gone
  * @wanted_until_ns: the same for the last one that went
- * @served_ns: when the last request of it was sent to the device
+ * @due_ns: from when on a request of it is sent in spite of better classes
+ * @borrowed_until_ns: until when it pays for urgent requests ahead of better
+ *	classes
  */
 struct cfq_service_tree {
 	struct rb_root_cached	rb;
@@ -68,7 +70,8 @@ struct cfq_service_tree {
 	unsigned int		gone_weight;
 	u64			gone_until_ns;
 	u64			wanted_until_ns;
-	u64			served_ns;
+	u64			due_ns;
+	u64			borrowed_until_ns;
 };
 
 /**
@@ -321,6 +324,10 @@ struct cfq_data {
  *	lock nests inside it.
  * @dd: what the hardware has once
  * @dispatch: requests that are not scheduled but sent first, in order
+ * @urgent: requests that are queued, but sent before all others, in order
+ * @repay_until_ns: what inserting requests makes the task pay; 0 between times
+ * @sync_writer: group of the task of which the last sync write was completed
+ * @sync_written_ns: when that was
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
  * @last_cfqq: the queue that got the last of them, NULL if that was freed
  * @resting_cfqq: idle, but on its tree until another queue has something to do
@@ -342,6 +349,10 @@ struct cfq_meta_data {
 	spinlock_t		lock;	/* of everything here, see above */
 	struct cfq_driver_data	dd;
 	struct list_head	dispatch;
+	struct list_head	urgent;
+	u64			repay_until_ns;
+	struct cfq_data		*sync_writer;
+	u64			sync_written_ns;
 	unsigned int		nr_queued;
 	struct cfq_queue	*last_cfqq;
 	struct cfq_queue	*resting_cfqq;
@@ -680,17 +691,22 @@ void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
 
 /*
  * Classes are served in strict order up to a bound: one that has to wait for
- * better ones has a request served all the same so long after its last one.  On
- * a disk that, with the time it takes there, is about a second, and costs the
- * better ones two seeks; elsewhere it is a hundredth of the device, or more.
+ * better ones has a request sent all the same so long after its last one, which
+ * leaves a disk the rest of a second to serve it.  It costs the better ones a
+ * hundredth of their time.  A stream would pay with a seek there and back, so its
+ * slice is not interrupted before a second is over.  Where there is no head it
+ * is done as often as takes a hundredth.
  */
-#define CFQ_CLASS_WAIT_NS	(900 * NSEC_PER_MSEC)
+#define CFQ_CLASS_WAIT_NS	(750 * (u64)NSEC_PER_MSEC)
+#define CFQ_STREAM_WAIT_NS	(250 * (u64)NSEC_PER_MSEC)
 #define CFQ_CLASS_WAIT_COSTS	100
 
-static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd)
+/* How long a class may have to wait after a request that costs so much. */
+static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd,
+				    u64 cost_ns)
 {
 	return dd->one_head ? CFQ_CLASS_WAIT_NS :
-	       min(CFQ_CLASS_WAIT_NS, CFQ_CLASS_WAIT_COSTS * dd->mean_cost_ns);
+	       min(CFQ_CLASS_WAIT_NS, CFQ_CLASS_WAIT_COSTS * cost_ns);
 }
 
 /* Descriptors in use, or about to be; read locklessly it may be outdated. */
@@ -795,12 +811,22 @@ static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
 			      HRTIMER_MODE_ABS);
 }
 
+/* Has a better class of @trees than @class something to do, or just had? */
+static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
+				       enum cfq_class class, u64 now_ns)
+{
+	while (class-- > 0)
+		if (trees[class].nr || trees[class].nr_waiting ||
+		    trees[class].wanted_until_ns > now_ns)
+			return true;
+	return false;
+}
+
 /*
  * Has a class of @trees waited for better ones for so long?  It counts if it has
  * something to do or, if @in_line, only wants descriptors for it.
  */
-static inline bool cfq_class_overdue(const struct cfq_driver_data *dd,
-				     const struct cfq_service_tree *trees,
+static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
 				     enum cfq_class class, bool in_line,
 				     u64 now_ns)
 {
@@ -808,11 +834,49 @@ static inline bool cfq_class_overdue(const struct cfq_driver_data *dd,
 
 	if (!st->nr && !(in_line && st->nr_waiting))
 		return false;
-	while (class-- > 0)
-		if (trees[class].nr || trees[class].nr_waiting ||
-		    trees[class].wanted_until_ns > now_ns)
-			return st->served_ns + cfq_class_wait_ns(dd) <= now_ns;
-	return false;
+	return st->due_ns <= now_ns &&
+	       cfq_class_outranked(trees, class, now_ns);
+}
+
+/*
+ * Debt.  Urgent requests go before others, and are charged as all are.  Who is
+ * ahead of its equals by more than @lead_ns, or has taken more from better
+ * classes than comes back at a hundredth of the device's time, has none that
+ * are urgent, but for those that the kernel sends for it.
+ */
+#define CFQ_BORROW_NS		(500 * NSEC_PER_MSEC)
+
+static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
+				      const struct cfq_service_tree *trees,
+				      enum cfq_class class, u64 lead_ns,
+				      u64 now_ns)
+{
+	const struct cfq_service_tree *st = &trees[class];
+
+	if (cfq_class_outranked(trees, class, now_ns) &&
+	    st->borrowed_until_ns >
+	    now_ns + CFQ_CLASS_WAIT_COSTS * CFQ_BORROW_NS)
+		return true;
+	return st->nr > !!entity->st &&
+	       (s64)(entity->vdisktime - st->min_vdisktime) > (s64)lead_ns;
+}
+
+/*
+ * An urgent request of @class that costs so much goes before better ones.
+ * Return: when at least half of what may be borrowed is there again.
+ */
+static inline u64 cfq_class_borrow(struct cfq_service_tree *trees,
+				   enum cfq_class class, u64 cost_ns,
+				   u64 now_ns)
+{
+	const u64 half_ns = CFQ_CLASS_WAIT_COSTS * CFQ_BORROW_NS / 2;
+	struct cfq_service_tree *st = &trees[class];
+
+	if (!cfq_class_outranked(trees, class, now_ns))
+		return 0;
+	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
+				CFQ_CLASS_WAIT_COSTS * cost_ns;
+	return st->borrowed_until_ns - min(st->borrowed_until_ns, half_ns);
 }
 
 /* Did @entity, which has nothing queued, send nothing for so long? */
@@ -839,7 +903,9 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class);
 void cfq_group_line_began(struct cfq_data *cfqd);
 void cfq_group_line_ended(struct cfq_data *cfqd);
 struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
-void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
+bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns);
+u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns);
@@ -848,7 +914,7 @@ void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
 void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-			  u64 now_ns);
+			  u64 due_ns, u64 now_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
@@ -871,6 +937,12 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd);
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
 void cfq_group_hold(struct cfq_data *cfqd);
 void cfq_group_release(struct cfq_data *cfqd);
+
+/* The cgroup, NULL once it is removed. */
+static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
+{
+	return cfqd->cfqc;
+}
 
 /* The inode number of the cgroup's directory. */
 static inline u64 cfq_group_id(const struct cfq_data *cfqd)
@@ -900,6 +972,11 @@ static inline bool cfq_group_is(const struct cfq_data *cfqd,
 				const struct cfq_cgroup *cfqc)
 {
 	return true;
+}
+
+static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
+{
+	return NULL;
 }
 
 static inline struct cfq_data *
@@ -950,8 +1027,20 @@ cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 		root : NULL;
 }
 
-static inline void cfq_group_became_busy(struct cfq_data *cfqd, u64 now_ns)
+static inline void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent,
+					 u64 now_ns)
 {
+}
+
+static inline bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
+{
+	return false;
+}
+
+static inline u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns,
+				   u64 now_ns)
+{
+	return 0;
 }
 
 static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
@@ -985,7 +1074,7 @@ static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
 }
 
 static inline void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors,
-					u64 wait_ns, u64 now_ns)
+					u64 wait_ns, u64 due_ns, u64 now_ns)
 {
 }
 

@@ -1,0 +1,412 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Metadata, the journal and swap: others wait for them who have nothing to do with whose they are,
+# so they go out at once, whatever class or limit, and are paid for all the same. Version 2.
+
+. ./test_common.sh
+. ./whose_io_common.sh
+
+WITHIN=1	# seconds, for one operation beside a flood
+PATIENCE=10	# seconds after which one has taken too long
+FLOOD_MB=10000	# where a flood begins, far from the file systems
+DIR=$MNT/d
+MEMORY=$TMP/memory
+
+# make_fs DEVICE FILES FILE_MB MKE2FS_OPTION...: with files f0, f1 ... that are taken for written
+make_fs() {
+	local dev=$1 nr=$2 mb=$3
+
+	shift 3
+	cat >"$TMP/mke2fs.conf" <<-END
+		[defaults]
+		blocksize = 4096
+		inode_size = 256
+		[fs_types]
+		ext4 = {
+			features = has_journal,extent,huge_file,sparse_super,filetype,dir_index
+			make_hugefiles = true
+			zero_hugefiles = false
+			hugefiles_size = ${mb}M
+			num_hugefiles = $nr
+			hugefiles_name = f
+			hugefiles_digits = 1
+		}
+	END
+	# By path, for busybox has one of its own
+	MKE2FS_CONFIG=$TMP/mke2fs.conf /usr/bin/mke2fs -q -t ext4 -E nodiscard "$@" "$dev" 600M ||
+		fail "cannot make a file system on $dev"
+}
+
+# use_small_groups [FUNCTION]: a file system on the disk itself, whose metadata lies in 150 places,
+# and none of it in memory; first FUNCTION fills it
+use_small_groups() {
+	load_disk
+	make_fs "$DEV" 1 1 -g 1024 -N 16384
+	if [ -n "$1" ]; then
+		use_ext4 "$DEV" "$MNT"
+		$1
+		umount "$MNT" || fail "cannot unmount"
+	fi
+	mkdir -p "$MNT"
+	mount -t ext4 -o noatime,noinit_itable,no_prefetch_block_bitmaps,inode_readahead_blks=0 \
+		"$DEV" "$MNT" || fail "cannot mount"
+}
+
+class() {
+	echo "$2" >"$CG/$1/cfq.ioprio_class" || fail "cannot give $1 class $2"
+}
+
+# start_flood GROUP: eight direct readers
+start_flood() {
+	start_load "$1" - read 8 "$FLOOD_MB"
+}
+
+# again_and_again GROUP PRIORITY SHELL_COMMANDS: until stop_loops
+again_and_again() {
+	(run_as "$1" "$2" sh -c "while :; do $3; done") >"$TMP/loop.$1" 2>&1 &
+	LOOPS="$LOOPS $!"
+}
+
+stop_loops() {
+	# shellcheck disable=SC2086 # a list of numbers
+	[ -z "$LOOPS" ] || { kill $LOOPS; wait $LOOPS; } 2>/dev/null
+	LOOPS=
+}
+
+# timed GROUP COMMAND...: leaves in $TOOK how many seconds it took; does not wait longer than
+# $PATIENCE
+timed() {
+	local left=$((10 * PATIENCE)) group=$1
+
+	shift
+	rm -f "$TMP/took" "$TMP/went_wrong"
+	(
+		echo 0 >"$CG/$group/cgroup.procs"
+		read -r begin _ </proc/uptime
+		"$@" || : >"$TMP/went_wrong"
+		read -r end _ </proc/uptime
+		awk "BEGIN { printf \"%.2f\", $end - $begin }" >"$TMP/took.part"
+		mv "$TMP/took.part" "$TMP/took"
+	) &
+	LATE=$!
+	while [ ! -e "$TMP/took" ] && [ "$left" -gt 0 ]; do
+		left=$((left - 1))
+		sleep 0.1
+	done
+	TOOK=$PATIENCE
+	[ ! -e "$TMP/took" ] || { TOOK=$(cat "$TMP/took"); LATE=; }
+	[ ! -e "$TMP/went_wrong" ] || fail "$* has failed"
+}
+
+# worst_of NR BEFORE GROUP COMMAND...: the longest of so many times, each after the command BEFORE,
+# with # for its number in COMMAND
+worst_of() {
+	local nr=$1 before=$2 i=0 list=
+
+	shift 2
+	WORST=0
+	while [ "$i" -lt "$nr" ] && [ -z "$LATE" ]; do
+		i=$((i + 1))
+		$before
+		# shellcheck disable=SC2046 # words
+		timed $(echo "$*" | sed "s/#/$i/")
+		list="$list $TOOK"
+		WORST=$(awk "BEGIN { print ($TOOK > $WORST ? $TOOK : $WORST) }")
+	done
+	expect "$2 takes$list${LATE:+ and more} s" "$WORST <= $WITHIN"
+}
+
+write_and_sync() {
+	"$DD" if=/dev/zero of="$1" bs=4k count=1 conv=notrunc,fsync 2>/dev/null
+}
+
+# await: the end of all that waits, once nothing stands in its way
+await() {
+	stop_loads
+	stop_loops
+	[ -z "$LATE" ] || wait "$LATE"
+	LATE=
+}
+
+# In place of the usual one, since the disk must be free to go
+clean_up() {
+	local name
+
+	await
+	retry umount_if_mounted "$MNT"
+	# What is swapped out need not be read back
+	retry umount_if_mounted "$MEMORY"
+	[ ! -e /dev/mapper/swap ] || swapoff /dev/mapper/swap
+	for name in fs0 fs1 fs2 swap; do
+		retry umount_if_mounted "$TMP/$name"
+		[ ! -e "/dev/mapper/$name" ] || retry dmsetup remove "$name"
+	done
+	remove_groups
+	[ ! -e "$CG/cgroup.subtree_control" ] || echo -memory >"$CG/cgroup.subtree_control"
+	unload_disk
+}
+
+# --- someone of the idle class holds a directory ---
+
+colder() {
+	echo 3 >/proc/sys/vm/drop_caches
+	sleep 0.5
+}
+
+# Where a directory goes that is made at the top, nothing is yet known of
+# shellcheck disable=SC2016 # expanded by who runs it
+MAKE_DIRS='i=$((i + 1)); mkdir g$i; : >g$i/f; sleep 0.1'
+
+# hold_directory GROUP PRIORITY DIRECTORY COMMANDS: beside a flood; in group idle, or with another
+# priority in the group of the flood
+hold_directory() {
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+	start_flood flood
+	sleep 1
+	again_and_again "$1" "$2" "cd $3; $4"
+	worst_of 8 colder other mkdir "$3/x#"
+}
+
+idle_creates() {
+	title "an idle group makes directories and files: mkdir beside them within $WITHIN s"
+	use_small_groups
+	hold_directory idle - "$MNT" "$MAKE_DIRS"
+}
+
+idle_task_creates() {
+	title "the same with a task of the idle class"
+	use_small_groups
+	hold_directory flood idle "$MNT" "$MAKE_DIRS"
+}
+
+make_files() {
+	local i=0
+
+	mkdir "$DIR"
+	while [ "$i" -lt 3000 ]; do
+		: >"$DIR/f$i"
+		i=$((i + 1))
+	done
+}
+
+idle_ls() {
+	title "an idle group looks at 3000 files: mkdir in their directory within $WITHIN s"
+	use_small_groups make_files
+	hold_directory idle - "$DIR" "ls -l >/dev/null"
+}
+
+# --- a group of the real time class waits for the journal ---
+
+rt_fsync() {
+	title "a real time group that reads: its fsync within $WITHIN s"
+	use_small_groups
+	make_group rt
+	class rt 1
+	start_flood rt
+	sleep 1
+	worst_of 8 "sleep 0.5" rt write_and_sync "$MNT/f0"
+}
+
+# --- who holds the journal waits for a place, or for a turn ---
+
+# hold_journal: group light makes directories, beside readers of its own and of group flood
+hold_journal() {
+	make_group other
+	# So that it is found without the lock of the directory
+	write_and_sync "$MNT/f0"
+	start_flood flood
+	start_load light - read 8 5000
+	again_and_again light - "cd $MNT; $MAKE_DIRS"
+	sleep 1
+	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
+}
+
+limit_journal() {
+	# Short turns, as what is written waits for one, too
+	local TUNE="$TUNE group_slice=100"
+
+	title "a group at its limit makes directories: fsync of another within $WITHIN s"
+	use_small_groups
+	make_group light
+	make_group flood
+	echo 1 >"$CG/light/cfq.nr_group_requests" || fail "cannot limit light to 1"
+	hold_journal
+}
+
+light_journal() {
+	local TUNE="$TUNE group_slice=100"
+
+	title "a group of small weight makes directories: fsync of another within $WITHIN s"
+	use_small_groups
+	make_group light 7
+	make_group flood 0
+	hold_journal
+}
+
+# --- memory of the idle class is swapped out to make room ---
+
+# fill_memory FILE MB: with what is not zero, since zeros are not written
+fill_memory() {
+	"$DD" if=/dev/urandom of="$1" bs=1M count="$2" 2>/dev/null
+}
+
+swap() {
+	local WITHIN=2
+
+	title "another needs the memory of an idle group: 8 MB within $WITHIN s"
+	load_disk
+	make_mapped "linear $DEV 0" swap
+	mkswap /dev/mapper/swap >/dev/null
+	swapon /dev/mapper/swap || fail "cannot swap"
+	mkdir -p "$MEMORY"
+	mount -t tmpfs none "$MEMORY"
+	echo +memory >"$CG/cgroup.subtree_control" || fail "no memory controller"
+	make_group p
+	make_group p/idle
+	make_group p/other
+	make_group p/flood
+	class p/idle idle
+	echo +memory >"$CG/p/cgroup.subtree_control"
+	echo 128M >"$CG/p/memory.max"
+	(
+		echo 0 >"$CG/p/idle/cgroup.procs"
+		fill_memory "$MEMORY/idle" 100
+	)
+	start_flood p/flood
+	sleep 1
+	worst_of 5 "sleep 0.5" p/other fill_memory "$MEMORY/x#" 8
+	expect "$(awk '/^pswpout/ { print $2 }' /proc/vmstat) pages were swapped out" \
+		"$(awk '/^pswpout/ { print $2 }' /proc/vmstat) > 0"
+}
+
+# --- who pays ---
+
+# use_fs NR: the NRth file system, of 12 files, in 700 MB of its own; a small journal is often full
+use_fs() {
+	local name=fs$1
+
+	make_mapped "linear $DEV $(($1 * 700 * MB))" "$name"
+	make_fs "/dev/mapper/$name" 12 20 -J size=4
+	use_ext4 "/dev/mapper/$name" "$TMP/$name"
+}
+
+# start_syncers GROUP NR: 12 tasks that write 4 KB and wait for it, each in a file of the NRth file
+# system
+start_syncers() {
+	# shellcheck disable=SC2016 # fio expands it
+	(run_as "$1" - fio --name=syncer --directory="$TMP/fs$2" --filename_format='f$jobnum' \
+		--numjobs=12 --size=20m --rw=randwrite --bs=4k --fsync=1 --direct=0 --overwrite=1 \
+		--ioengine=psync --fallocate=none --invalidate=0 --norandommap --time_based \
+		--runtime=1000000 --disk_util=0) >"$TMP/fio.$1" 2>&1 &
+	LOADS="$LOADS $!"
+}
+
+fsync_shares() {
+	local nr=0 prio
+
+	title "three groups of priority 0, 4 and 7, each with fsync loops: shares by weight"
+	load_disk
+	for prio in 0 4 7; do
+		make_group "g$prio" "$prio"
+		use_fs "$nr"
+		start_syncers "g$prio" "$nr"
+		nr=$((nr + 1))
+	done
+	watch_mb 0 700 700 700 1400 700
+	sleep 3
+	measure 20 g7
+	expect "$(shares) %, $(ios) requests, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 1 && $(ios) > 200"
+}
+
+fsync_only() {
+	title "fsync loops beside readers of equal weight: half of the time"
+	load_disk
+	make_group syncs
+	make_group reads
+	use_fs 0
+	start_syncers syncs 0
+	start_flood reads
+	watch_mb 0 700 "$FLOOD_MB" 2000
+	sleep 3
+	measure 20 syncs
+	expect "fsync loops have $(share 1) %, $(ios 1) requests" \
+		"$(share 1) <= 52 && $(ios 1) > 50"
+}
+
+# Each directory at the top has a place of its own.
+make_trees() {
+	local i=0 j
+
+	while [ "$i" -lt 160 ]; do
+		mkdir "$MNT/d$i"
+		j=0
+		while [ "$j" -lt 40 ]; do
+			: >"$MNT/d$i/f$j"
+			j=$((j + 1))
+		done
+		i=$((i + 1))
+	done
+}
+
+# start_lookers GROUP PRIORITY: eight that look at all files of every eighth directory
+start_lookers() {
+	local i
+
+	for i in 0 1 2 3 4 5 6 7; do
+		again_and_again "$1" "$2" "i=$i; cd $MNT; \
+			while [ \$i -lt 160 ]; do ls -l d\$i >/dev/null; i=\$((i + 8)); done"
+	done
+	# Nothing stays known
+	again_and_again "$1" "$2" "sleep 1; echo 3 >/proc/sys/vm/drop_caches"
+}
+
+meta_flood() {
+	title "eight look at cold files, beside readers of equal weight: half of the time"
+	use_small_groups make_trees
+	make_group looks
+	make_group reads
+	start_flood reads
+	start_lookers looks -
+	watch_mb 0 600 "$FLOOD_MB" 2000
+	sleep 1
+	measure 10 reads
+	expect "who looks has $(share 1) %, $(ios 1) requests" "$(share 1) <= 55 && $(ios 1) > 100"
+}
+
+# beside_idle GROUP PRIORITY: of those who look; the readers are in group reads
+beside_idle() {
+	local alone
+
+	use_small_groups make_trees
+	make_group idle
+	make_group reads
+	class idle 3
+	start_flood reads
+	watch_mb 0 600 "$FLOOD_MB" 2000
+	sleep 1
+	measure 10
+	alone=$(ios 2)
+	start_lookers "$1" "$2"
+	sleep 1
+	measure 10
+	expect "$(ios 2) reads, alone $alone; $(ios 1) requests of who looks" \
+		"$(ios 2) >= 0.95 * $alone"
+}
+
+idle_meta_flood() {
+	title "an idle group looks at cold files: readers keep 95 % of what they have alone"
+	beside_idle idle -
+}
+
+idle_task_meta_flood() {
+	title "the same with tasks of the idle class, in the group of the readers"
+	beside_idle reads idle
+}
+
+mount_unified
+run_cases idle_creates idle_task_creates idle_ls rt_fsync limit_journal light_journal swap \
+	fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood
