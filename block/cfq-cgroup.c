@@ -1034,6 +1034,8 @@ static struct cfq_member *cfq_overdue_member(struct cfq_data *group, u64 now_ns)
 	struct cfq_entity *entity;
 	enum cfq_class class;
 
+	if (likely(!cfq_classes_differ(group->members)))
+		return NULL;
 	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
 		if (!cfq_class_overdue(group->members, class, false, now_ns))
 			continue;

@@ -840,11 +840,10 @@ static void cic_put_cfqq(struct cfq_io_cq *cic,
  * old queues to the requests that are still on them: this is the only place
  * where that happens.
  */
-static struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
-					struct cfq_meta_data *cfqmd,
-					struct cfq_cgroup *cfqc,
-					enum cfq_slot slot,
-					unsigned short ioprio)
+static noinline struct cfq_queue *
+cic_renew_cfqq(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd,
+	       struct cfq_cgroup *cfqc, enum cfq_slot slot,
+	       unsigned short ioprio)
 {
 	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
 	u64 old_group = cfqq ? cfq_group_id(cfqq->cfqd) : 0;
@@ -885,10 +884,9 @@ static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
  * Else it is for the task whose write, which it waited for, was completed just
  * now; and a thread that goes on does so for whom it began.
  */
-static enum cfq_slot cfq_journal_slot(const struct cfq_io_cq *cic,
-				      const struct cfq_meta_data *cfqmd,
-				      struct request *rq,
-				      struct cfq_cgroup **cfqc, u64 now_ns)
+static noinline enum cfq_slot
+cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
+		 struct request *rq, struct cfq_cgroup **cfqc, u64 now_ns)
 {
 	const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, CFQ_SLOT_BEHALF);
 	struct cfq_cgroup *own = NULL, *cause = NULL;
@@ -1356,15 +1354,12 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	cfqq->last_request_end = rq_end_sector(rq);
 }
 
-/* Is @rq, which is about to be queued on @cfqq, to be sent before all others? */
-static bool cfqq_jumps(struct cfq_queue *cfqq, const struct request *rq,
-		       u64 now_ns)
+/* Is an urgent request for @cfqq really to be sent before all others? */
+static noinline bool cfqq_jumps(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	u64 until_ns;
 
-	if (likely(!cfq_opf_urgent(rq->cmd_flags)))
-		return false;
 	/* Neither does who writes what others want to be rid of: swap. */
 	if ((current->flags & PF_KTHREAD) || cfqq->shared)
 		return true;
@@ -1449,7 +1444,7 @@ static void cfq_repay(struct callback_head *work)
 }
 
 /* The current task, which has sent urgent requests, goes on after @until_ns. */
-static void cfq_repay_until(u64 until_ns, u64 now_ns)
+static noinline void cfq_repay_until(u64 until_ns, u64 now_ns)
 {
 	struct cfq_repayment *repayment;
 
@@ -1498,7 +1493,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	rq->elv.priv[0] = cfqq;
 	cfq_hold_request(rq);
 	trace_block_rq_insert(rq);
-	urgent = cfqq_jumps(cfqq, rq, now_ns);
+	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
+		 cfqq_jumps(cfqq, now_ns);
 	cfqq_insert(cfqq, rq, urgent, now_ns);
 	if (rq->elv.icq)
 		cic_end_admission(icq_to_cic(rq->elv.icq));
@@ -1795,12 +1791,14 @@ expire:
  * The queue of @cfqd, of whose class or of that of whose group a request is
  * overdue, unless there is none that may send one.
  */
-static struct cfq_queue *cfq_overdue_queue(struct cfq_data *cfqd, u64 now_ns,
-					   bool group_overdue)
+static inline struct cfq_queue *
+cfq_overdue_queue(struct cfq_data *cfqd, u64 now_ns, bool group_overdue)
 {
 	struct cfq_entity *entity;
 	enum cfq_class class;
 
+	if (likely(!group_overdue && !cfq_classes_differ(cfqd->trees)))
+		return NULL;
 	if (!group_overdue && !cfq_data_shares_head(cfqd))
 		now_ns -= CFQ_STREAM_WAIT_NS;
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {

@@ -744,7 +744,7 @@ static void cfq_test_debt(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], trees, CFQ_CLASS_BE,
 						    10, now));
 	cfq_st_add(&trees[CFQ_CLASS_BE], &be[1], 0);
-	cfq_entity_charge(&be[0], 10);
+	cfq_entity_charge(&be[0], 10 + CFQ_BORROW_NS);
 	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], trees, CFQ_CLASS_BE,
 						    10, now));
 	cfq_entity_charge(&be[0], 1);

@@ -695,11 +695,11 @@ void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
  * leaves a disk the rest of a second to serve it.  It costs the better ones a
  * hundredth of their time.  A stream would pay with a seek there and back, so its
  * slice is not interrupted before a second is over.  Where there is no head it
- * is done as often as takes a hundredth.
+ * is done as often as takes one part in so many.
  */
-#define CFQ_CLASS_WAIT_NS	(750 * (u64)NSEC_PER_MSEC)
-#define CFQ_STREAM_WAIT_NS	(250 * (u64)NSEC_PER_MSEC)
-#define CFQ_CLASS_WAIT_COSTS	100
+#define CFQ_CLASS_WAIT_NS	(800 * (u64)NSEC_PER_MSEC)
+#define CFQ_STREAM_WAIT_NS	(200 * (u64)NSEC_PER_MSEC)
+#define CFQ_CLASS_WAIT_COSTS	250
 
 /* How long a class may have to wait after a request that costs so much. */
 static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd,
@@ -822,6 +822,13 @@ static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
 	return false;
 }
 
+/* May there be entities of more than one class? */
+static inline bool cfq_classes_differ(const struct cfq_service_tree *trees)
+{
+	return trees[CFQ_CLASS_RT].nr || trees[CFQ_CLASS_IDLE].nr ||
+	       trees[CFQ_CLASS_IDLE].nr_waiting;
+}
+
 /*
  * Has a class of @trees waited for better ones for so long?  It counts if it has
  * something to do or, if @in_line, only wants descriptors for it.
@@ -840,11 +847,12 @@ static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
 
 /*
  * Debt.  Urgent requests go before others, and are charged as all are.  Who is
- * ahead of its equals by more than @lead_ns, or has taken more from better
+ * ahead of its equals by more than @lead_ns and what it may borrow, or has taken more from better
  * classes than comes back at a hundredth of the device's time, has none that
  * are urgent, but for those that the kernel sends for it.
  */
 #define CFQ_BORROW_NS		(500 * NSEC_PER_MSEC)
+#define CFQ_BORROW_COSTS	100
 
 static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 				      const struct cfq_service_tree *trees,
@@ -855,10 +863,11 @@ static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 
 	if (cfq_class_outranked(trees, class, now_ns) &&
 	    st->borrowed_until_ns >
-	    now_ns + CFQ_CLASS_WAIT_COSTS * CFQ_BORROW_NS)
+	    now_ns + CFQ_BORROW_COSTS * CFQ_BORROW_NS)
 		return true;
 	return st->nr > !!entity->st &&
-	       (s64)(entity->vdisktime - st->min_vdisktime) > (s64)lead_ns;
+	       (s64)(entity->vdisktime - st->min_vdisktime) > (s64)lead_ns +
+	       cfq_vdisktime_delta(CFQ_BORROW_NS, entity->weight);
 }
 
 /*
@@ -869,13 +878,13 @@ static inline u64 cfq_class_borrow(struct cfq_service_tree *trees,
 				   enum cfq_class class, u64 cost_ns,
 				   u64 now_ns)
 {
-	const u64 half_ns = CFQ_CLASS_WAIT_COSTS * CFQ_BORROW_NS / 2;
+	const u64 half_ns = CFQ_BORROW_COSTS * CFQ_BORROW_NS / 2;
 	struct cfq_service_tree *st = &trees[class];
 
 	if (!cfq_class_outranked(trees, class, now_ns))
 		return 0;
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
-				CFQ_CLASS_WAIT_COSTS * cost_ns;
+				CFQ_BORROW_COSTS * cost_ns;
 	return st->borrowed_until_ns - min(st->borrowed_until_ns, half_ns);
 }
 

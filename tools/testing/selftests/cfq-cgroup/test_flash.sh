@@ -249,5 +249,28 @@ hung_group() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+told_anew() {
+	title "who says while it runs that the device has a head, or none, is believed"
+	load_disk rotational=0
+	make_group a
+	make_group b
+	start_load a - read 4 0
+	start_load b - read 4 1000
+	sleep 1
+	expect "as flash $(stat a slices) turns" "$(stat a slices) == 0"
+	echo 1 >"$QUEUE/rotational"
+	sleep 5
+	turns=$(stat a slices)
+	expect "as a disk $turns turns" "$turns >= 3"
+	echo 0 >"$QUEUE/rotational"
+	sleep 0.5
+	turns=$(stat a slices)
+	sleep 3
+	expect "as flash $(($(stat a slices) - turns)) more" "$(stat a slices) == $turns"
+	watch_mb 0 1000 1000 1000
+	measure 1
+	expect "$(ios 1) and $(ios 2) reads" "$(ios 1) > 0 && $(ios 2) > 0"
+}
+
 run_cases shares_and_rate alone quiet_reader left_over beside_reader beside_light_readers \
-	levels equal_levels sizes writes stuck hung_group
+	levels equal_levels sizes writes stuck hung_group ${CONTROLLER:+told_anew}

@@ -317,7 +317,7 @@ fsync_shares() {
 	done
 	watch_mb 0 700 700 700 1400 700
 	sleep 3
-	measure 20 g7
+	measure 40 g7
 	expect "$(shares) %, $(ios) requests, error $(share_error 0 4 7) pp" \
 		"$(share_error 0 4 7) <= 1 && $(ios) > 200"
 }
@@ -372,7 +372,8 @@ meta_flood() {
 	start_flood reads
 	start_lookers looks -
 	watch_mb 0 600 "$FLOOD_MB" 2000
-	sleep 1
+	# Then they have had what they may borrow
+	sleep 5
 	measure 10 reads
 	expect "who looks has $(share 1) %, $(ios 1) requests" "$(share 1) <= 55 && $(ios 1) > 100"
 }
@@ -391,7 +392,8 @@ beside_idle() {
 	measure 10
 	alone=$(ios 2)
 	start_lookers "$1" "$2"
-	sleep 1
+	# Then they have had what they may borrow
+	sleep 5
 	measure 10
 	expect "$(ios 2) reads, alone $alone; $(ios 1) requests of who looks" \
 		"$(ios 2) >= 0.95 * $alone"

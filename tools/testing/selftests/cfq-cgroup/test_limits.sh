@@ -245,6 +245,58 @@ uring() {
 	goes_on
 }
 
+# NOWAIT writes that pass through a flush, as the device has a cache and does not know FUA
+flush_nowait() {
+	title "who must not wait, with writes that flush: none is lost, and the kernel is content"
+	load_null memory_backed=1 cache_size=16 irqmode=2 completion_nsec=1000000 gb=1 fua=0
+	echo "write back" >"$QUEUE/write_cache" 2>/dev/null
+	prepare_sched
+	make_group g
+	limit g 4
+	start_load g - write 1 0 --ioengine=io_uring --iodepth=16 --sync=dsync
+	sleep 1
+	# By one at a time it may be exceeded, as nothing could be refused in time
+	most=$(most_held g)
+	expect "g holds up to $most requests" "$most >= 4 && $most <= 5"
+	before=$(stat g requests)
+	sleep 1
+	expect "$(($(stat g requests) - before)) requests in a second" \
+		"$(stat g requests) - $before > 100"
+	stop_loads
+	sleep 0.2
+	expect "$(held g) requests held" "$(held g) == 0"
+}
+
+# shared_io GROUP...: two processes with one io_context, one in each group
+shared_io() {
+	local reads=200
+
+	title "tasks of two groups that share an io_context keep their queues, and their places"
+	load_disk
+	make_group a
+	make_group b
+	for text in max 1; do
+		limit a "$text"
+		limit b "$text"
+		echo 1 >"/sys/block/$DISK/trace/enable"
+		echo blk >/sys/kernel/tracing/current_tracer
+		./share_io "$DEV" "$reads" "$CG/a/cgroup.procs" "$CG/b/cgroup.procs" ||
+			fail "a read failed"
+		cp /sys/kernel/tracing/trace "$TMP/trace"
+		echo nop >/sys/kernel/tracing/current_tracer
+		echo 0 >"/sys/block/$DISK/trace/enable"
+		made=$(grep -c " m .* cfq group=.* created" "$TMP/trace")
+		expect "$made queues and groups were made for $((2 * reads)) reads" "$made < 10"
+		for group in a b; do
+			expect "$(held "$group") requests of $group held" "$(held "$group") == 0"
+		done
+	done
+	for group in a b; do
+		expect "$(stat "$group" requests) requests of $group" \
+			"$(stat "$group" requests) >= $reads"
+	done
+}
+
 waiters() {
 	title "with many tasks waiting: other schedulers, kills, a removed group; nobody hangs"
 	load_disk
@@ -345,5 +397,5 @@ burst_real_time() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases legacy_form within below lowered raised nowait uring waiters burst_500_500 burst_100_100 \
-	burst_100_500 burst_real_time unified_form
+run_cases legacy_form within below lowered raised nowait uring flush_nowait shared_io waiters \
+	burst_500_500 burst_100_100 burst_100_500 burst_real_time unified_form

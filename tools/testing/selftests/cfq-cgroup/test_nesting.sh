@@ -183,6 +183,28 @@ thousand() {
 	share_out 13.33 6.67 13.33 6.67 13.33 6.67 13.33 6.67 13.33 6.67
 }
 
+too_deep() {
+	local path=d nr=1
+
+	title "64 groups may be below each other, and the last one does I/O; no more"
+	load_disk
+	make_group d
+	while [ "$nr" -lt 64 ]; do
+		path=$path/d
+		nr=$((nr + 1))
+		make_group "$path"
+	done
+	(run_as "$path" - "$DD" if="$DEV" of=/dev/null bs=4k count=8 iflag=direct) 2>/dev/null ||
+		fail "cannot read in the last one"
+	expect "$(stat "$path" requests) requests of the last" "$(stat "$path" requests) == 8"
+	expect "$(stat d requests) requests of the first" "$(stat d requests) == 8"
+	if mkdir "$CG/$path/d" 2>"$TMP/error"; then
+		fail "there may be one more"
+		rmdir "$CG/$path/d"
+	fi
+	grep -q 'temporarily unavailable' "$TMP/error" || fail "not EAGAIN: $(cat "$TMP/error")"
+}
+
 unified() {
 	title "version 2: the same levels within $BOUND pp, and an idle subtree lends its share"
 	mount_unified
@@ -199,4 +221,4 @@ groups() {
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
 run_cases disk_levels flash_levels beside_children root_tasks lending live removal thousand \
-	unified
+	too_deep unified

@@ -90,7 +90,7 @@ sums() {
 	watch_mb 0 1000 1000 1000 2000 1000
 	sleep 2
 	note_stats a/1 a/2 b
-	measure 15
+	measure 17
 	nr=0
 	for group in a/1 a/2 b; do
 		nr=$((nr + 1))
@@ -128,19 +128,21 @@ waits() {
 	make_group g
 	make_group h
 	echo idle >"$CG/g/cfq.ioprio_class"
-	start_load h - read 4 2000
+	start_load h - read 1 2000
 	sleep 2
-	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null &
+	# The first is sent at once, each other 0.8 s after the one before
+	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=11 iflag=direct) 2>/dev/null &
 	reader=$!
-	sleep 10
+	sleep 7.6
 	expect "$(stat g requests) sent, $(stat g queued) queued" \
-		"$(stat g requests) == 0 && $(stat g queued) == 1"
+		"$(stat g requests) == 10 && $(stat g queued) == 1"
 	expect "$(stat . queued) queued on the device" "$(stat . queued) >= 1"
-	stop_loads
 	wait "$reader"
+	stop_loads
 	expect "$(stat g requests) sent, $(stat g queued) queued" \
-		"$(stat g requests) == 1 && $(stat g queued) == 0"
-	near "us of wait" "$(stat g wait)" 10000000 5
+		"$(stat g requests) == 11 && $(stat g queued) == 0"
+	# That is 8 s but for the time in which they are read
+	near "us of wait and of time" "$(($(stat g wait) + $(stat g time)))" 8000000 5
 }
 
 idling() {
@@ -187,13 +189,14 @@ queue_write() {
 # apart HOW NR: three writes of two groups that touch, and three of one group, which become NR
 apart() {
 	title "$1 writes of two groups that touch on the disk stay apart"
-	load_disk
+	load_disk ncq_depth=1 timeout_ms=10000
+	echo 64 >"$QUEUE/nr_requests"
 	WRITERS=
 	for group in g1 g2 one busy; do
 		make_group "$group"
-		echo idle >"$CG/$group/cfq.ioprio_class"
 	done
-	echo be >"$CG/busy/cfq.ioprio_class"
+	# What the disk keeps leaves no room for others
+	echo "1 requeue" >"$MODEL/hang"
 	start_load busy - read 4 2000
 	watch_mb 0 1 100 1
 	sleep 1

@@ -170,7 +170,8 @@ changes() {
 	trace_stop
 	after_mark
 	must "$(count select "$b" choice=turn)" "turns of b when it is real time" "> 2"
-	must "$(count select "$a")" "choices of a then" "== 0"
+	# What keeps a class from waiting for ever
+	must "$(count select "$a")" "choices of a then" "<= 4"
 }
 
 queues() {
