@@ -17,9 +17,12 @@
  *
  *    Groups nest, and so does this.  What competes (cfq_member) is the child
  *    groups of a group and, as one of them, its own tasks.  For each class
- *    (cfq.ioprio_class) there is a tree; a class waits for the better ones.  A
- *    charge goes to all members from the tasks up to the top, and the choice
- *    goes down from there.  With every weight 100 but where it says so:
+ *    (cfq.ioprio_class) there is a tree; a class waits for the better ones,
+ *    up to a bound (cfq_class_wait_ns()): then one request of it is sent, in
+ *    the turn of another group if there are turns, and one of its tasks that
+ *    wait for a descriptor is let in.  A charge goes to all members from the
+ *    tasks up to the top, and the choice goes down from there.  With every
+ *    weight 100 but where it says so:
  *
  *        root            of the disk                what competes there
  *          +- tasks      1/4    = 1/4               weight of the root group

@@ -39,7 +39,8 @@
  *    a base slice of virtual time, even if the device could take more: with a
  *    few tasks, each with one request, all would be in the device at once and
  *    priorities would decide nothing.  For the same reason a class waits while
- *    a better one has requests in flight.  A request that is lost in the device
+ *    a better one has requests in flight, but not for ever: after a while one
+ *    of its requests is sent all the same (cfq_class_wait_ns()).  A request that is lost in the device
  *    is not waited for until the driver gives it up: who has sent nothing for a
  *    second (a tenth of that without a head), and has nothing queued, is left
  *    out of all this.  Without that, one such request stopped everybody else
@@ -85,6 +86,11 @@
  *    time (Little's law).  Both layers bound by it who is ahead.  What
  *    writes and reads take by themselves tells what a write costs (see 1); the
  *    first few of each wait until the device has hardly anything else to do.
+ *
+ * 7. What others wait for.  Requests for metadata, the journal and swap space are
+ *    sent before all others, whosever they are, and charged to whom they are
+ *    for.  Who is in debt has none that are urgent, unless somebody works for
+ *    him; so nobody gains by having many (cfq_opf_urgent()).
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged to the request that completes next.
