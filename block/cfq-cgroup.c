@@ -475,13 +475,13 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
  * @cfqd: the group on the device
  * @sectors: its size
  * @wait_ns: since it was made
- * @due_ns: when the next one of the same classes must be sent
+ * @cost_ns: device time that it is expected to take
  * @now_ns: time
  *
  * Context: cfqmd->lock held.
  */
 void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-			  u64 due_ns, u64 now_ns)
+			  u64 cost_ns, u64 now_ns)
 {
 	struct cfq_member *member;
 
@@ -489,7 +489,9 @@ void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
 		member->entity.sent_ns = now_ns;
-		member_tree(member)->due_ns = due_ns;
+		if (unlikely(cfq_classes_differ(member->group->members)))
+			member_tree(member)->due_ns = now_ns +
+				cfq_class_wait_ns(&cfqd->cfqmd->dd, cost_ns);
 	}
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->stats[CFQ_STAT_REQUESTS]++;
@@ -1037,7 +1039,7 @@ static struct cfq_member *cfq_overdue_member(struct cfq_data *group, u64 now_ns)
 	struct cfq_entity *entity;
 	enum cfq_class class;
 
-	if (likely(!cfq_classes_differ(group->members)))
+	if (!cfq_classes_differ(group->members))
 		return NULL;
 	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
 		if (!cfq_class_overdue(group->members, class, false, now_ns))
@@ -1064,7 +1066,8 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 	struct cfq_entity *entity;
 
 	/* Where there are turns, it has none for that. */
-	if (!member && !group->cfqmd->dd.one_head)
+	if (!member && !group->cfqmd->dd.one_head &&
+	    unlikely(cfq_classes_differ(group->members)))
 		overdue = cfq_overdue_member(group, now_ns);
 	if (overdue)
 		return overdue;

@@ -1146,6 +1146,7 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 					  struct cfq_in_line, node);
 		list_del(&waiter->node);
 		cfqd->line_served_ns[class] = now_ns;
+		cfqd->nr_in_own_line--;
 		cfqmd->nr_waiting--;
 		cfqmd->nr_rt_waiting -= waiter->class == CFQ_CLASS_RT;
 		cfqmd->nr_admitted++;
@@ -1195,6 +1196,7 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
 
 	init_completion(&waiter.admitted);
 	list_add_tail(&waiter.node, &cfqd->line[class]);
+	cfqd->nr_in_own_line++;
 	cfqmd->nr_waiting++;
 	cfqmd->nr_rt_waiting += class == CFQ_CLASS_RT;
 	if (first)
@@ -1550,7 +1552,8 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 		cfq_insert_request(cfqmd, rq, flags, now_ns);
 	}
 	repay_until_ns = cfqmd->repay_until_ns;
-	cfqmd->repay_until_ns = 0;
+	if (unlikely(repay_until_ns))
+		cfqmd->repay_until_ns = 0;
 	spin_unlock_irq(&cfqmd->lock);
 
 	if (unlikely(repay_until_ns))
@@ -2052,12 +2055,11 @@ static u64 cfq_parallel_completed(struct cfq_driver_data *dd,
 	return spent_ns;
 }
 
-static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
-			  u64 now_ns)
+static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
+					  struct request *rq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	u64 due_ns;
 
 	/* Time in which the device was idle is charged if it was for us. */
 	if (!dd->nr_in_driver) {
@@ -2074,8 +2076,9 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	dd->sent_ns = now_ns;
 	cfqq->idle_until_ns = 0;
 	cfqq->entity.sent_ns = now_ns;
-	due_ns = now_ns + cfq_class_wait_ns(dd, cfqq->cost_ns);
-	cfqq->entity.st->due_ns = due_ns;
+	if (unlikely(cfq_classes_differ(cfqd->trees)))
+		cfqq->entity.st->due_ns = now_ns +
+			cfq_class_wait_ns(dd, cfqq->cost_ns);
 	if (cfqq->class == CFQ_CLASS_RT)
 		cfqd->cfqmd->rt_until_ns = now_ns + NSEC_PER_SEC;
 
@@ -2095,16 +2098,14 @@ static void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	cfqq_charge(cfqq, rq_estimate_ns(rq), 0);
 
 	cfq_group_count_sent(cfqd, blk_rq_sectors(rq),
-			     now_ns - min(now_ns, rq->start_time_ns), due_ns,
-			     now_ns);
+			     now_ns - min(now_ns, rq->start_time_ns),
+			     cfqq->cost_ns, now_ns);
 }
 
-/* The oldest request of @cfqq, which has waited for better classes. */
-static struct request *cfqq_give_oldest(struct cfq_queue *cfqq, u64 now_ns)
+/* @rq is sent out of order: it is urgent, or better classes kept it waiting. */
+static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 {
-	struct request *rq = rq_entry_fifo(cfqq->fifo.next);
-
-	cfqq_dispatch(cfqq, rq, now_ns);
+	cfqq_dispatch(rq_cfqq(rq), rq, now_ns);
 	return rq;
 }
 
@@ -2146,16 +2147,20 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return cfqq_give_request(cfqq, now_ns);
 	}
 
-	cfqd = cfq_group_overdue(cfqmd, now_ns);
-	cfqq = cfqd ? cfq_overdue_queue(cfqd, now_ns, true) : NULL;
-	if (cfqq)
-		return cfqq_give_oldest(cfqq, now_ns);
+	if (cfqmd->dd.one_head) {
+		cfqd = cfq_group_overdue(cfqmd, now_ns);
+		cfqq = cfqd ? cfq_overdue_queue(cfqd, now_ns, true) : NULL;
+		if (cfqq)
+			return cfq_give_first(rq_entry_fifo(cfqq->fifo.next),
+				      now_ns);
+	}
 
 	cfqd = cfq_group_select(cfqmd, now_ns);
 	while (cfqd) {
 		cfqq = cfq_overdue_queue(cfqd, now_ns, false);
 		if (cfqq)
-			return cfqq_give_oldest(cfqq, now_ns);
+			return cfq_give_first(rq_entry_fifo(cfqq->fifo.next),
+				      now_ns);
 		cfqq = cfq_select_queue(cfqd, now_ns);
 		if (cfqq)
 			rq = cfqq_give_request(cfqq, now_ns);
@@ -2180,7 +2185,8 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
 	cfqmd->nr_since_withheld = 0;
 	WRITE_ONCE(cfqmd->held, withheld && !dd->one_head && dd->nr_in_driver &&
 		   !dd->par.drain);
-	if (cfqmd->held || (withheld && dd->one_head))
+	if ((cfqmd->held || (withheld && dd->one_head)) &&
+	    !hrtimer_is_queued(&dd->idle_timer))
 		cfq_ask_at(dd, ktime_get_ns() + cfq_stuck_ns(dd));
 }
 
@@ -2204,7 +2210,7 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
 	rq = list_first_entry_or_null(&cfqmd->urgent, struct request, queuelist);
 	if (unlikely(rq))
-		cfqq_dispatch(rq_cfqq(rq), rq, now_ns);
+		cfq_give_first(rq, now_ns);
 	else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns))
 		rq = cfq_next_request(cfqmd, now_ns);
 	if (rq)
@@ -2314,7 +2320,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	cfqq->nr_in_driver--;
 	rq->elv.priv[1] = NULL;
 
-	if (cfqq->sync && !cfqq->shared && op_is_write(req_op(rq)) &&
+	if (op_is_write(req_op(rq)) && cfqq->sync && !cfqq->shared &&
 	    !cfq_opf_urgent(rq->cmd_flags)) {
 		cfqd->cfqmd->sync_writer = cfqd;
 		cfqd->cfqmd->sync_written_ns = now_ns;
@@ -2400,6 +2406,8 @@ static void cfq_prepare_request(struct request *rq)
 	rq->elv.priv[1] = NULL;
 
 	if (!rq->elv.icq)
+		return;
+	if (likely(!cfq_groups_limited()))
 		return;
 	cic = icq_to_cic(rq->elv.icq);
 	if (!list_empty_careful(&cic->places) ||

@@ -289,6 +289,7 @@ struct cfq_data {
 	unsigned int		seek_samples;
 	/* Tasks that wait for a descriptor, and when one was let in last. */
 	struct list_head	line[CFQ_NR_CLASSES];
+	unsigned int		nr_in_own_line;
 	u64			line_served_ns[CFQ_NR_CLASSES];
 	unsigned int		nr_admitted;	/* from it, no request queued yet */
 	u64			admitted_ns;	/* when the last one was */
@@ -743,7 +744,7 @@ static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
 
 static inline bool cfq_data_in_line(const struct cfq_data *cfqd)
 {
-	return cfq_line_best(cfqd) < CFQ_NR_CLASSES;
+	return cfqd->nr_in_own_line;
 }
 
 /* Descriptors for tasks of @class: a few are kept for real time, if needed. */
@@ -923,7 +924,7 @@ void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
 void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-			  u64 due_ns, u64 now_ns);
+			  u64 cost_ns, u64 now_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
@@ -1083,7 +1084,7 @@ static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
 }
 
 static inline void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors,
-					u64 wait_ns, u64 due_ns, u64 now_ns)
+					u64 wait_ns, u64 cost_ns, u64 now_ns)
 {
 }
 
