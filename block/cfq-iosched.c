@@ -40,11 +40,11 @@
  *    few tasks, each with one request, all would be in the device at once and
  *    priorities would decide nothing.  For the same reason a class waits while
  *    a better one has requests in flight, but not for ever: after a while one
- *    of its requests is sent all the same (cfq_class_wait_ns()).  A request that is lost in the device
- *    is not waited for until the driver gives it up: who has sent nothing for a
- *    second (a tenth of that without a head), and has nothing queued, is left
- *    out of all this.  Without that, one such request stopped everybody else
- *    (test_tasks.sh, test_flash.sh).
+ *    of its requests is sent all the same (cfq_class_wait_ns()).  A request
+ *    that is lost in the device is not waited for until the driver gives it
+ *    up: who has sent nothing for a second (a tenth of that without a head),
+ *    and has nothing queued, is left out of all this.  Without that, one such
+ *    request stopped everybody else (test_tasks.sh, test_flash.sh).
  *
  *    Without a head that is done, with a smaller lead, while the device is busy
  *    (see 6), and only where levels differ.  Who has what others leave owes them

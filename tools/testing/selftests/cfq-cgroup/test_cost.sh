@@ -54,8 +54,8 @@ buffered() {
 }
 
 direct() {
-	title "with direct I/O, which a kernel thread may send, at most 1200 more"
-	added 1200
+	title "with direct I/O, which a kernel thread may send, at most 1350 more"
+	added 1350
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"

@@ -6,7 +6,9 @@
 . ./test_common.sh
 . ./whose_io_common.sh
 
-WITHIN=1	# seconds, for one operation beside a flood
+# Seconds, for one operation beside a flood. Most take a few tenths; a disk that puts requests in
+# order keeps each of the few that such an operation needs for up to half a second.
+WITHIN=2
 PATIENCE=10	# seconds after which one has taken too long
 FLOOD_MB=10000	# where a flood begins, far from the file systems
 DIR=$MNT/d
@@ -278,8 +280,8 @@ swap() {
 	start_flood p/flood
 	sleep 1
 	worst_of 5 "sleep 0.5" p/other fill_memory "$MEMORY/x#" 8
-	expect "$(awk '/^pswpout/ { print $2 }' /proc/vmstat) pages were swapped out" \
-		"$(awk '/^pswpout/ { print $2 }' /proc/vmstat) > 0"
+	swapped=$(awk '/^SwapTotal/ { total = $2 } /^SwapFree/ { print total - $2 }' /proc/meminfo)
+	expect "$swapped KB are swapped out" "$swapped > 0"
 }
 
 # --- who pays ---
@@ -393,7 +395,7 @@ beside_idle() {
 	alone=$(ios 2)
 	start_lookers "$1" "$2"
 	# Then they have had what they may borrow
-	sleep 5
+	sleep 15
 	measure 10
 	expect "$(ios 2) reads, alone $alone; $(ios 1) requests of who looks" \
 		"$(ios 2) >= 0.95 * $alone"
