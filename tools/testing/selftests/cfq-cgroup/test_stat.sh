@@ -90,7 +90,7 @@ sums() {
 	watch_mb 0 1000 1000 1000 2000 1000
 	sleep 2
 	note_stats a/1 a/2 b
-	measure 17
+	measure 30
 	nr=0
 	for group in a/1 a/2 b; do
 		nr=$((nr + 1))
