@@ -23,7 +23,7 @@ kernel: tree
 lint: tree
 	@kit/lint '$(KERNEL)'
 
-#: make test      the whole test suite, on both kernels unless KERNEL names one
+#: make test      the whole test suite, on both kernels unless KERNEL names one; SEED=N is another run of what is left to chance
 .PHONY: test
 test: packages
 	@kit/test $(KERNEL)

@@ -210,7 +210,7 @@ share_beside() {
 	keep_changing "$1" &
 	changer=$!
 	sleep 1
-	measure 4
+	measure 8
 	touch "$TMP/stop"
 	wait "$changer"
 	rm "$TMP/stop"
@@ -232,7 +232,7 @@ changing_group() {
 	other=$(share_beside third)
 	own=$(share_beside low)
 	expect "it has $own %, while an unused group changes $other" \
-		"$own > 0 && $own <= $other + 2"
+		"$own > 0 && $own <= $other + 4"
 }
 
 run_cases idle_random idle_seq be_random be_seq flash_idle flash_be line_in_group \

@@ -255,9 +255,10 @@ flush_nowait() {
 	limit g 4
 	start_load g - write 1 0 --ioengine=io_uring --iodepth=16 --sync=dsync
 	sleep 1
-	# By one at a time it may be exceeded, as nothing could be refused in time
+	# By one at a time it may be exceeded, as nothing could be refused in time. Near it there are
+	# refusals, and these moments are a sample.
 	most=$(most_held g)
-	expect "g holds up to $most requests" "$most >= 4 && $most <= 5"
+	expect "g holds up to $most requests" "$most >= 2 && $most <= 5"
 	before=$(stat g requests)
 	sleep 1
 	expect "$(($(stat g requests) - before)) requests in a second" \
