@@ -89,8 +89,9 @@
  *
  * 7. What others wait for.  Requests for metadata, the journal and swap space are
  *    sent before all others, whosever they are, and charged to whom they are
- *    for.  Who is in debt has none that are urgent, unless somebody works for
- *    him; so nobody gains by having many (cfq_opf_urgent()).
+ *    for.  A disk gets nothing else while it serves others instead for long
+ *    (cfq_waits_for_first()).  Who is in debt has none that are urgent, unless
+ *    somebody works for him; so nobody gains by having many (cfq_opf_urgent()).
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged to the request that completes next.
@@ -211,22 +212,26 @@ static struct cfq_queue *rq_cfqq(struct request *rq)
 
 /*
  * While a request of ours is in the device, elv.priv[1] holds what its queue
- * was charged for it in advance, in ns, with bit 0 set.
+ * was charged for it in advance, in ns, with bit 0 set, and bit 1 if it was sent
+ * out of order.
  */
+#define RQ_IN_DRIVER	1UL
+#define RQ_FIRST	2UL
+
 static bool rq_in_driver(struct request *rq)
 {
-	return (unsigned long)rq->elv.priv[1] & 1;
+	return (unsigned long)rq->elv.priv[1] & RQ_IN_DRIVER;
 }
 
 static unsigned long rq_estimate_ns(struct request *rq)
 {
-	return (unsigned long)rq->elv.priv[1] & ~1UL;
+	return (unsigned long)rq->elv.priv[1] & ~(RQ_IN_DRIVER | RQ_FIRST);
 }
 
 static void rq_set_estimate_ns(struct request *rq, u64 ns)
 {
-	ns = min_t(u64, ns, NSEC_PER_SEC);
-	rq->elv.priv[1] = (void *)((unsigned long)ns | 1);
+	ns = min_t(u64, ns, NSEC_PER_SEC) & ~(u64)RQ_FIRST;
+	rq->elv.priv[1] = (void *)((unsigned long)ns | RQ_IN_DRIVER);
 }
 
 static sector_t rq_end_sector(const struct request *rq)
@@ -2102,10 +2107,36 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 			     cfqq->cost_ns, now_ns);
 }
 
+/*
+ * A disk that puts requests in order may leave one that had to go first for last,
+ * and for as long as it gets others.  So it gets none once that takes too long,
+ * until it is served or seems to be lost.
+ */
+#define CFQ_FIRST_WAIT_NS	(50 * NSEC_PER_MSEC)
+
+static bool cfq_waits_for_first(const struct cfq_driver_data *dd, u64 now_ns)
+{
+	return dd->nr_first_in_driver && dd->one_head &&
+	       dd->first_since_ns + CFQ_FIRST_WAIT_NS <= now_ns &&
+	       dd->first_since_ns + cfq_stuck_ns(dd) > now_ns;
+}
+
+static void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns)
+{
+	/* That of the next one, if there is another, begins with the last. */
+	if (n < 0 || !dd->nr_first_in_driver)
+		dd->first_since_ns = now_ns;
+	dd->nr_first_in_driver += n;
+}
+
 /* @rq is sent out of order: it is urgent, or better classes kept it waiting. */
 static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 {
-	cfqq_dispatch(rq_cfqq(rq), rq, now_ns);
+	struct cfq_queue *cfqq = rq_cfqq(rq);
+
+	cfqq_dispatch(cfqq, rq, now_ns);
+	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | RQ_FIRST);
+	cfq_count_first(cfqd_dd(cfqq->cfqd), 1, now_ns);
 	return rq;
 }
 
@@ -2211,7 +2242,8 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	rq = list_first_entry_or_null(&cfqmd->urgent, struct request, queuelist);
 	if (unlikely(rq))
 		cfq_give_first(rq, now_ns);
-	else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns))
+	else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns) &&
+		 !cfq_waits_for_first(&cfqmd->dd, now_ns))
 		rq = cfq_next_request(cfqmd, now_ns);
 	if (rq)
 		rq->rq_flags |= RQF_STARTED;
@@ -2318,6 +2350,8 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	dd->nr_in_driver--;
 	cfqd->nr_in_driver--;
 	cfqq->nr_in_driver--;
+	if (unlikely((unsigned long)rq->elv.priv[1] & RQ_FIRST))
+		cfq_count_first(dd, -1, now_ns);
 	rq->elv.priv[1] = NULL;
 
 	if (op_is_write(req_op(rq)) && cfqq->sync && !cfqq->shared &&

@@ -726,12 +726,12 @@ static void cfq_test_debt(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_class_borrow(trees, CFQ_CLASS_IDLE, cost, now),
 			0ULL);
 	cfq_st_add(&trees[CFQ_CLASS_BE], &be[0], 0);
-	for (i = 0; i < 11; i++) {
+	for (i = 0; i < 41; i++) {
 		KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, trees,
 							    CFQ_CLASS_IDLE, 0,
 							    now));
 		until = cfq_class_borrow(trees, CFQ_CLASS_IDLE, cost, now);
-		/* From the second half on it is paid back. */
+		/* From the second eighth on it is paid back. */
 		KUNIT_EXPECT_EQ(test, until > now, i >= 5);
 	}
 	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&idle, trees, CFQ_CLASS_IDLE,

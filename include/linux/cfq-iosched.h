@@ -204,6 +204,8 @@ struct cfq_driver_data {
 	bool			one_head;
 	unsigned int		nr_in_driver;	/* requests sent, not completed */
 	sector_t		last_position;	/* end of the last one sent */
+	unsigned int		nr_first_in_driver; /* sent out of order */
+	u64			first_since_ns;	/* that one of those is waited for */
 
 	/* Up to here the device's time, or as much, was charged to somebody. */
 	u64			charged_until_ns;
@@ -848,11 +850,14 @@ static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
 
 /*
  * Debt.  Urgent requests go before others, and are charged as all are.  Who is
- * ahead of its equals by more than @lead_ns and what it may borrow, or has taken more from better
- * classes than comes back at a hundredth of the device's time, has none that
- * are urgent, but for those that the kernel sends for it.
+ * ahead of its equals by more than @lead_ns and what it may borrow has none that
+ * are urgent, but for those that the kernel sends for it.  What was taken from
+ * better classes comes back at a hundredth of the device's time.  A task pays
+ * for it where it holds no lock, so that is not where it ends: one operation
+ * may need dozens of requests, and others wait for its last one.
  */
 #define CFQ_BORROW_NS		(500 * NSEC_PER_MSEC)
+#define CFQ_BORROW_CLASS_NS	(4 * CFQ_BORROW_NS)
 #define CFQ_BORROW_COSTS	100
 
 static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
@@ -864,7 +869,7 @@ static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 
 	if (cfq_class_outranked(trees, class, now_ns) &&
 	    st->borrowed_until_ns >
-	    now_ns + CFQ_BORROW_COSTS * CFQ_BORROW_NS)
+	    now_ns + CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS)
 		return true;
 	return st->nr > !!entity->st &&
 	       (s64)(entity->vdisktime - st->min_vdisktime) > (s64)lead_ns +

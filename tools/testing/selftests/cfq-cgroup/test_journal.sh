@@ -6,9 +6,8 @@
 . ./test_common.sh
 . ./whose_io_common.sh
 
-# Seconds, for one operation beside a flood. Most take a few tenths; a disk that puts requests in
-# order keeps each of the few that such an operation needs for up to half a second.
-WITHIN=2
+# Seconds, for one operation beside a flood
+WITHIN=1
 PATIENCE=10	# seconds after which one has taken too long
 FLOOD_MB=10000	# where a flood begins, far from the file systems
 DIR=$MNT/d
@@ -256,8 +255,6 @@ fill_memory() {
 }
 
 swap() {
-	local WITHIN=2
-
 	title "another needs the memory of an idle group: 8 MB within $WITHIN s"
 	load_disk
 	make_mapped "linear $DEV 0" swap
