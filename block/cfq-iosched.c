@@ -7,7 +7,7 @@
  * priority, and so do synchronous requests that a task submits on behalf of a
  * group that is not its own.  All cfqqs of one group on one device belong to a
  * cfq_data (cfqd), and this file only ever looks at one cfqd.  Which cfqd is
- * served, and when, is the business of the group layer (block/cfq-cgroup.c);
+ * served, and when, is the business of the group layer (block/cfq-groups.c);
  * without it there is one cfqd per device.
  *
  * 1. Time.  A request is charged the device time that it took.  Nobody tells
@@ -985,7 +985,7 @@ static struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 }
 
 /*
- * Places.  Where the requests of a group are limited (block/cfq-cgroup.c, 5), a
+ * Places.  Where the requests of a group are limited (block/cfq-groups.c, 5), a
  * request has a place within the limit before it has a descriptor: otherwise
  * the limit could be exceeded by all who sleep for one.  The task gets the
  * place, sleeping until there is one, and keeps it on its cfq_io_cq, which it

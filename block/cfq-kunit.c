@@ -78,7 +78,7 @@ static void cfq_test_share(struct kunit *test)
 	u32 share;
 	int i;
 
-	/* The example in block/cfq-cgroup.c: 1/2 * 3/4 of 800. */
+	/* The example in block/cfq-groups.c: 1/2 * 3/4 of 800. */
 	share = cfq_share_of(CFQ_SHARE_ALL, 200, 400);
 	share = cfq_share_of(share, 300, 400);
 	KUNIT_EXPECT_EQ(test, cfq_share_amount(8000, share) / 10, 299ULL);
@@ -104,7 +104,7 @@ static void cfq_test_group_slice(struct kunit *test)
 			base_ns);
 	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 0, CFQ_SHARE_ALL),
 			base_ns);
-	/* The example in block/cfq-cgroup.c. */
+	/* The example in block/cfq-groups.c. */
 	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3,
 						 cfq_share_of(CFQ_SHARE_ALL,
 							      200, 325)) /

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Two-layer CFQ: what the per-task layer (block/cfq-iosched.c) and the group
- * layer (block/cfq-cgroup.c) share.
+ * layer (block/cfq-groups.c) share.
  *
  *   cfq_meta_data  one per request queue; owns the lock and the group tree
  *     cfq_data     one per (device, cgroup); owns the trees of its cfq_queues
@@ -903,7 +903,7 @@ static inline bool cfq_entity_stuck(const struct cfq_driver_data *dd,
 
 /*
  * The group layer, for the per-task layer.  All but init and exit are called
- * under cfqmd->lock; described in block/cfq-cgroup.c.
+ * under cfqmd->lock; described in block/cfq-groups.c.
  */
 #ifdef CONFIG_CFQ_CGROUP
 void cfq_groups_init(struct cfq_meta_data *cfqmd);

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: the control files of groups.
+ *
+ * A write is one setting and is taken as a whole or refused, with -EINVAL if it
+ * has not the form, -ERANGE for a number out of range, -ENODEV for a device
+ * that is not there.  How a setting is written stands in the manual.
+ */
+#include <linux/cgroup.h>
+#include <linux/ctype.h>
+#include <linux/kdev_t.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include <linux/cfq-iosched.h>
+
+#include "cfq-calc.h"
+#include "cfq-group.h"
+
+/* Group priorities, 0 the highest. */
+#define CFQ_GROUP_PRIOS		8
+
+#define CFQ_WEIGHT_MAX		10000
+
+/* The text that was written, without blanks around it, NULL if it is none. */
+static char *cfq_file_text(char *buf, size_t nbytes)
+{
+	/* What follows a NUL is part of what was written, too. */
+	return strlen(buf) == nbytes ? strstrip(buf) : NULL;
+}
+
+static int cfq_file_number(char *buf, size_t nbytes, u64 min, u64 max,
+			   u64 *value)
+{
+	const char *text = cfq_file_text(buf, nbytes);
+
+	return text ? cfq_parse(text, min, max, value) : -EINVAL;
+}
+
+static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css,
+			    struct cftype *cft)
+{
+	return cfq_weight_to_group_prio(READ_ONCE(cfq_css_cgroup(css)->weight));
+}
+
+static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
+				 size_t nbytes, loff_t off)
+{
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
+	u64 prio;
+	int ret;
+
+	ret = cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio);
+	if (ret)
+		return ret;
+	cfq_cgroup_set(cfqc, &cfqc->weight, cfq_group_prio_to_weight(prio));
+	return nbytes;
+}
+
+/* The numbers of the classes are those of ionice. */
+#define CFQ_CLASS_NUMBER(class)	((class) + IOPRIO_CLASS_RT)
+
+static u64 cfqc_class_read(struct cgroup_subsys_state *css, struct cftype *cft)
+{
+	return CFQ_CLASS_NUMBER(READ_ONCE(cfq_css_cgroup(css)->class));
+}
+
+static int cfqc_class_parse(const char *text, enum cfq_class *class)
+{
+	/* Those of ionice, and what they are called for short. */
+	static const char * const names[] = {
+		"realtime", "best-effort", "idle", "rt", "be",
+	};
+	u64 number;
+	int ret;
+
+	ret = match_string(names, ARRAY_SIZE(names), text);
+	if (ret >= 0) {
+		*class = ret % CFQ_NR_CLASSES;
+		return 0;
+	}
+	ret = cfq_parse(text, CFQ_CLASS_NUMBER(CFQ_CLASS_RT),
+			CFQ_CLASS_NUMBER(CFQ_CLASS_IDLE), &number);
+	if (!ret)
+		*class = number - CFQ_CLASS_NUMBER(CFQ_CLASS_RT);
+	return ret;
+}
+
+static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
+				size_t nbytes, loff_t off)
+{
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
+	const char *text = cfq_file_text(buf, nbytes);
+	enum cfq_class class;
+	int ret;
+
+	ret = text ? cfqc_class_parse(text, &class) : -EINVAL;
+	if (ret)
+		return ret;
+	cfq_cgroup_set_class(cfqc, class);
+	return nbytes;
+}
+
+/* For all devices; which one it is stands in the file's description. */
+static unsigned int *cfqc_weight(struct cfq_cgroup *cfqc,
+				 const struct cftype *cft)
+{
+	return (void *)cfqc + cft->private;
+}
+
+static u64 cfqc_weight_read(struct cgroup_subsys_state *css, struct cftype *cft)
+{
+	return READ_ONCE(*cfqc_weight(cfq_css_cgroup(css), cft));
+}
+
+static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
+				 size_t nbytes, loff_t off)
+{
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
+	u64 weight;
+	int ret;
+
+	ret = cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight);
+	if (ret)
+		return ret;
+	cfq_cgroup_set(cfqc, cfqc_weight(cfqc, of_cft(of)), weight);
+	return nbytes;
+}
+
+/*
+ * Files with a setting for each device: "MAJ:MIN VALUE", where "default" for
+ * the value removes it, and "default VALUE" for all other devices.
+ */
+
+/* What was written to such a file. */
+struct cfq_device_input {
+	bool	for_device;	/* or else for all that have none */
+	dev_t	dev;
+	char	*value;
+};
+
+static int cfq_parse_dev(char *text, dev_t *dev)
+{
+	char *minor_text = strchr(text, ':');
+	u64 major, minor;
+
+	if (!minor_text)
+		return -EINVAL;
+	*minor_text++ = '\0';
+	if (!isdigit(text[0]) || !isdigit(minor_text[0]))
+		return -EINVAL;
+	if (cfq_parse(text, 0, U64_MAX, &major) == -EINVAL ||
+	    cfq_parse(minor_text, 0, U64_MAX, &minor) == -EINVAL)
+		return -EINVAL;
+	if (cfq_parse(text, 0, MAJOR(~0U), &major) ||
+	    cfq_parse(minor_text, 0, MINOR(~0U), &minor))
+		return -ENODEV;
+	*dev = MKDEV(major, minor);
+	return 0;
+}
+
+/*
+ * Takes what was written apart.  A device that is not there is no error yet, as
+ * there may be a setting to remove; it has the number 0.
+ */
+static int cfq_parse_device_input(char *buf, size_t nbytes,
+				  struct cfq_device_input *input)
+{
+	char *text = cfq_file_text(buf, nbytes);
+	char *word;
+	int ret;
+
+	/* Blanks may stand between words, the end of a line may not. */
+	if (!text || strchr(text, '\n'))
+		return -EINVAL;
+
+	*input = (struct cfq_device_input) { .value = text };
+	word = strsep(&input->value, " \t");
+	if (!input->value) {
+		input->value = word;
+		return 0;
+	}
+	input->value += strspn(input->value, " \t");
+	if (!strcmp(word, "default"))
+		return 0;
+
+	input->for_device = true;
+	ret = cfq_parse_dev(word, &input->dev);
+	return ret == -ENODEV ? 0 : ret;
+}
+
+static void cfq_show_number(struct seq_file *m, unsigned int number)
+{
+	if (number == CFQ_NO_LIMIT)
+		seq_puts(m, "max\n");
+	else
+		seq_printf(m, "%u\n", number);
+}
+
+/* Lines for the devices with a setting. */
+static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
+			      size_t offset)
+{
+	const struct cfq_device_settings *settings;
+
+	mutex_lock(&cfq_grid_mutex);
+	list_for_each_entry(settings, &cfqc->devices, node) {
+		unsigned int value = *(unsigned int *)((void *)settings +
+						       offset);
+
+		if (!value)
+			continue;
+		seq_printf(m, "%u:%u ", MAJOR(settings->dev),
+			   MINOR(settings->dev));
+		cfq_show_number(m, value);
+	}
+	mutex_unlock(&cfq_grid_mutex);
+}
+
+static int cfqc_weight_device_show(struct seq_file *m, void *unused)
+{
+	cfqc_show_devices(cfq_css_cgroup(seq_css(m)), m,
+			  offsetof(struct cfq_device_settings, weight));
+	return 0;
+}
+
+static int cfqc_weights_show(struct seq_file *m, void *unused)
+{
+	seq_printf(m, "default %u\n",
+		   READ_ONCE(cfq_css_cgroup(seq_css(m))->weight));
+	return cfqc_weight_device_show(m, unused);
+}
+
+static ssize_t cfqc_set_weights(struct cfq_cgroup *cfqc,
+				const struct cfq_device_input *input)
+{
+	u64 weight = 0;
+	int ret = 0;
+
+	if (!input->for_device || strcmp(input->value, "default"))
+		ret = cfq_parse(input->value, !input->for_device,
+				CFQ_WEIGHT_MAX, &weight);
+	if (ret)
+		return ret;
+	if (input->for_device)
+		return cfq_cgroup_set_for_device(cfqc, input->dev,
+				offsetof(struct cfq_device_settings, weight),
+				weight);
+
+	cfq_cgroup_set(cfqc, &cfqc->weight, weight);
+	return 0;
+}
+
+static ssize_t cfqc_weight_device_write(struct kernfs_open_file *of, char *buf,
+					size_t nbytes, loff_t off)
+{
+	struct cfq_device_input input;
+	int ret;
+
+	ret = cfq_parse_device_input(buf, nbytes, &input);
+	if (!ret && !input.for_device)
+		ret = -EINVAL;
+	return ret ?: cfqc_set_weights(cfq_css_cgroup(of_css(of)), &input) ?:
+		nbytes;
+}
+
+static ssize_t cfqc_weights_write(struct kernfs_open_file *of, char *buf,
+				  size_t nbytes, loff_t off)
+{
+	struct cfq_device_input input;
+
+	return cfq_parse_device_input(buf, nbytes, &input) ?:
+		cfqc_set_weights(cfq_css_cgroup(of_css(of)), &input) ?: nbytes;
+}
+
+static int cfqc_limits_show(struct seq_file *m, void *unused)
+{
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
+	const unsigned int limit = READ_ONCE(cfqc->max_held);
+
+	seq_puts(m, "default ");
+	cfq_show_number(m, limit);
+	cfqc_show_devices(cfqc, m,
+			  offsetof(struct cfq_device_settings, max_held));
+	return 0;
+}
+
+static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
+				 size_t nbytes, loff_t off)
+{
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
+	struct cfq_device_input input;
+	u64 limit = 0;
+	int ret;
+
+	ret = cfq_parse_device_input(buf, nbytes, &input);
+	if (ret)
+		return ret;
+	if (!strcmp(input.value, "max"))
+		limit = CFQ_NO_LIMIT;
+	else if (!input.for_device || strcmp(input.value, "default"))
+		ret = cfq_parse(input.value, 1, INT_MAX, &limit);
+	if (ret)
+		return ret;
+
+	/* Before the first limit: who sees it asks for a place. */
+	if (limit != CFQ_NO_LIMIT)
+		cfq_groups_expect_limits();
+	if (input.for_device)
+		return cfq_cgroup_set_for_device(cfqc, input.dev,
+				offsetof(struct cfq_device_settings, max_held),
+				limit) ?: nbytes;
+
+	cfq_cgroup_set(cfqc, &cfqc->max_held, limit);
+	return nbytes;
+}
+
+/* Requests of @group and those below it that wait, and that were sent. */
+static void cfqd_count_requests(const struct cfq_data *group,
+				unsigned int *queued, unsigned int *inflight)
+{
+	const struct cfq_meta_data *cfqmd = group->cfqmd;
+	const struct cfq_data *cfqd = group, *above;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	*queued = 0;
+	*inflight = 0;
+	if (!cfqmd->nr_queued && !cfqmd->dd.nr_in_driver)
+		return;
+	list_for_each_entry_from(cfqd, &cfqmd->column, column_node) {
+		above = cfq_data_busy(cfqd) ? cfqd : NULL;
+		while (above && above != group)
+			above = above->self.group;
+		if (above) {
+			*queued += cfqd->nr_queued;
+			*inflight += cfqd->nr_in_driver;
+		}
+	}
+}
+
+static int cfqc_stat_show(struct seq_file *m, void *unused)
+{
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
+	struct cfq_data *cfqd;
+
+	mutex_lock(&cfq_grid_mutex);
+	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
+				lockdep_is_held(&cfq_grid_mutex)) {
+		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+		const dev_t dev = cfq_group_dev(cfqd);
+		u64 stats[CFQ_NR_STATS];
+		unsigned int queued, inflight;
+
+		spin_lock_irq(&cfqmd->lock);
+		memcpy(stats, cfqd->stats, sizeof(stats));
+		cfqd_count_requests(cfqd, &queued, &inflight);
+		spin_unlock_irq(&cfqmd->lock);
+
+		seq_printf(m,
+			   "%u:%u time=%llu sectors=%llu requests=%llu wait=%llu queued=%u inflight=%u idle=%llu merges=%llu slices=%llu\n",
+			   MAJOR(dev), MINOR(dev),
+			   div_u64(stats[CFQ_STAT_TIME], NSEC_PER_USEC),
+			   stats[CFQ_STAT_SECTORS], stats[CFQ_STAT_REQUESTS],
+			   div_u64(stats[CFQ_STAT_WAIT], NSEC_PER_USEC), queued,
+			   inflight,
+			   div_u64(stats[CFQ_STAT_IDLE], NSEC_PER_USEC),
+			   stats[CFQ_STAT_MERGES], stats[CFQ_STAT_SLICES]);
+	}
+	mutex_unlock(&cfq_grid_mutex);
+	return 0;
+}
+
+/* Of version 1. */
+struct cftype cfq_legacy_files[] = {
+	{
+		.name		= "ioprio",
+		.read_u64	= cfqc_ioprio_read,
+		.write		= cfqc_ioprio_write,
+	},
+	{
+		.name		= "ioprio_class",
+		.read_u64	= cfqc_class_read,
+		.write		= cfqc_class_write,
+	},
+	{
+		.name		= "weight",
+		.private	= offsetof(struct cfq_cgroup, weight),
+		.read_u64	= cfqc_weight_read,
+		.write		= cfqc_weight_write,
+	},
+	{
+		.name		= "weight_device",
+		.seq_show	= cfqc_weight_device_show,
+		.write		= cfqc_weight_device_write,
+	},
+	{
+		.name		= "leaf_weight",
+		/* The weight of the root group is that of its tasks. */
+		.flags		= CFTYPE_NOT_ON_ROOT,
+		.private	= offsetof(struct cfq_cgroup, leaf_weight),
+		.read_u64	= cfqc_weight_read,
+		.write		= cfqc_weight_write,
+	},
+	{
+		.name		= "nr_group_requests",
+		.seq_show	= cfqc_limits_show,
+		.write		= cfqc_limits_write,
+	},
+	{
+		.name		= "stat",
+		.seq_show	= cfqc_stat_show,
+	},
+	{}
+};
+
+/* Of version 2. */
+struct cftype cfq_files[] = {
+	{
+		.name		= "ioprio",
+		.read_u64	= cfqc_ioprio_read,
+		.write		= cfqc_ioprio_write,
+	},
+	{
+		.name		= "ioprio_class",
+		.read_u64	= cfqc_class_read,
+		.write		= cfqc_class_write,
+	},
+	{
+		.name		= "weight",
+		.seq_show	= cfqc_weights_show,
+		.write		= cfqc_weights_write,
+	},
+	{
+		.name		= "nr_group_requests",
+		.seq_show	= cfqc_limits_show,
+		.write		= cfqc_limits_write,
+	},
+	{
+		.name		= "stat",
+		.seq_show	= cfqc_stat_show,
+	},
+	{}
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CFQ I/O scheduler: what those share who make the groups (block/cfq-cgroup.c),
+ * schedule them (block/cfq-groups.c) and set them (block/cfq-files.c).
+ */
+#ifndef CFQ_GROUP_H
+#define CFQ_GROUP_H
+
+#include <linux/cfq-iosched.h>
+#include <linux/types.h>
+
+struct cftype;
+struct cgroup_subsys;
+struct cgroup_subsys_state;
+
+/* Requests that a group may hold where that is not limited. */
+#define CFQ_NO_LIMIT		UINT_MAX
+
+/**
+ * struct cfq_device_settings - what was set for a group on one device
+ * @node: on cfqc->devices
+ * @dev: the device, which need not be there nor use this scheduler
+ * @weight: 0 if not set
+ * @max_held: requests that it may hold; 0 if not set
+ */
+struct cfq_device_settings {
+	struct list_head	node;
+	dev_t			dev;
+	unsigned int		weight;
+	unsigned int		max_held;
+};
+
+/**
+ * struct cfq_cgroup - a group of tasks
+ * @row: its cfqds, one a device; see the locks in block/cfq-groups.c
+ * @weight: of its cfqds, unless one is set for their device
+ * @leaf_weight: of its tasks beside its child groups
+ * @class: of its cfqds
+ * @max_held: requests that each may hold, unless set for its device
+ * @devices: settings for single devices
+ * @offline: the cgroup was removed, no cfqd may be added
+ */
+struct cfq_cgroup {
+	struct list_head	row;
+	unsigned int		weight;
+	unsigned int		leaf_weight;
+	enum cfq_class		class;
+	unsigned int		max_held;
+	struct list_head	devices;
+	bool			offline;
+};
+
+/* How groups come in: they are of this subsystem. */
+extern struct cgroup_subsys *const cfq_subsys;
+struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css);
+struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc);
+struct cfq_cgroup *cfq_root_cgroup(void);
+bool cfq_disk_exists(dev_t dev);
+
+/* What is done with them. */
+void cfq_cgroup_init(struct cfq_cgroup *cfqc);
+void cfq_cgroup_offline(struct cfq_cgroup *cfqc);
+void cfq_cgroup_exit(struct cfq_cgroup *cfqc);
+void cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
+		    unsigned int value);
+void cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class);
+int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
+			      unsigned int value);
+void cfq_groups_expect_limits(void);
+
+/* Keeps devices and cgroups from going away; the rows may be walked. */
+extern struct mutex cfq_grid_mutex;
+
+/* The control files. */
+extern struct cftype cfq_legacy_files[];
+extern struct cftype cfq_files[];
+
+#endif /* CFQ_GROUP_H */
