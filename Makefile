@@ -23,10 +23,16 @@ kernel: tree
 lint: tree
 	@kit/lint '$(KERNEL)'
 
-#: make test      the whole test suite, on both kernels unless KERNEL names one; SEED=N is another run of what is left to chance
+#: make test      the test suites, on both kernels unless KERNEL names one; with SEED=N what is left to chance falls
+#:                another way
 .PHONY: test
 test: packages
 	@kit/test $(KERNEL)
+
+#: make stress    all of them on each kernel: also what is not expected to differ between kernels
+.PHONY: stress
+stress: packages
+	@kit/test --whole $(KERNEL)
 
 #: make demo      the four published dd examples and three groups of readers: a table, and build/demo.png
 .PHONY: demo

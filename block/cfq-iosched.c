@@ -1437,22 +1437,35 @@ struct cfq_repayment {
 	u64			until_ns;
 };
 
-#define CFQ_LONGEST_REPAYMENT_NS	(2 * NSEC_PER_SEC)
+/* For so long signals have to wait, but for deadly ones, and then for none. */
+#define CFQ_REPAYMENT_NS		(2 * NSEC_PER_SEC)
+#define CFQ_LONGEST_REPAYMENT_NS	(8 * NSEC_PER_SEC)
+
+/* Return: false if a signal came first. */
+static bool cfq_sleep_until(u64 until_ns, unsigned int state)
+{
+	ktime_t until = ns_to_ktime(until_ns);
+
+	while (!(current->flags & PF_EXITING) &&
+	       !signal_pending_state(state, current)) {
+		set_current_state(state);
+		if (!schedule_hrtimeout(&until, HRTIMER_MODE_ABS))
+			return true;
+	}
+	return false;
+}
 
 static void cfq_repay(struct callback_head *work)
 {
 	struct cfq_repayment *repayment;
-	ktime_t until;
+	u64 until_ns, now_ns = ktime_get_ns();
 
 	repayment = container_of(work, struct cfq_repayment, work);
-	until = ns_to_ktime(repayment->until_ns);
+	until_ns = repayment->until_ns;
 	kfree(repayment);
-	while (!(current->flags & PF_EXITING) &&
-	       !fatal_signal_pending(current)) {
-		set_current_state(TASK_KILLABLE);
-		if (!schedule_hrtimeout(&until, HRTIMER_MODE_ABS))
-			break;
-	}
+	if (cfq_sleep_until(min(until_ns, now_ns + CFQ_REPAYMENT_NS),
+			    TASK_KILLABLE))
+		cfq_sleep_until(until_ns, TASK_INTERRUPTIBLE);
 	module_put(THIS_MODULE);
 }
 

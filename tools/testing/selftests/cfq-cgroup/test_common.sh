@@ -111,7 +111,7 @@ clean_up() {
 
 # retry COMMAND...: for some seconds, until it succeeds
 retry() {
-	local left=50
+	local left=150
 
 	until "$@" 2>/dev/null; do
 		left=$((left - 1))

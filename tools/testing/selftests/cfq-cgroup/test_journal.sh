@@ -388,12 +388,12 @@ beside_idle() {
 	start_flood reads
 	watch_mb 0 600 "$FLOOD_MB" 2000
 	sleep 1
-	measure 10
+	measure 25
 	alone=$(ios 2)
 	start_lookers "$1" "$2"
 	# Then they have had what they may borrow
 	sleep 15
-	measure 10
+	measure 25
 	expect "$(ios 2) reads, alone $alone; $(ios 1) requests of who looks" \
 		"$(ios 2) >= 0.95 * $alone"
 }
