@@ -235,6 +235,35 @@ buffered_apart() {
 	apart buffered 1
 }
 
+# Reads of a group that touch have two levels; of another one, that of the second, ends with the first
+levels_apart() {
+	local procs=cgroup.procs steps
+
+	title "a request is not put into one of another group, as it does not fit its own neighbour"
+	load_disk ncq_depth=1 timeout_ms=2000
+	echo 64 >"$QUEUE/nr_requests"
+	for group in busy g1 g2 one; do
+		make_group "$group"
+	done
+	watch_mb 0 1 100 1
+	# The disk keeps the first one, and another waits for it, so the others are queued
+	echo "1 requeue" >"$MODEL/hang"
+	steps="read $CG/busy/$procs 500000 4 read $CG/busy/$procs 600000 4"
+	steps="$steps level 1 read $CG/g1/$procs 400 8"
+	steps="$steps level 2 read $CG/g2/$procs 404 4 read $CG/g1/$procs 408 4"
+	# What can be merged is
+	steps="$steps read $CG/one/$procs 102800 4 read $CG/one/$procs 102804 4"
+	# shellcheck disable=SC2086 # a list of words
+	./queue_reads "$DEV" $steps || fail "a read failed"
+	stretches >"$TMP/ranges"
+	expect "the disk had $(ios 1) requests" "$(ios 1) == 3"
+	expect "g1 had $(stat g1 requests), g2 $(stat g2 requests)" \
+		"$(stat g1 requests) == 2 && $(stat g2 requests) == 1"
+	expect "and $(stat g1 merges) and $(stat g2 merges) merges" \
+		"$(stat g1 merges) + $(stat g2 merges) == 0"
+	expect "of one group that touch $(ios 2)" "$(ios 2) == 1 && $(stat one merges) == 1"
+}
+
 unified() {
 	title "version 2 has the same"
 	mount_unified
@@ -245,4 +274,5 @@ unified() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases form inflight sums waits idling merges direct_apart buffered_apart unified
+run_cases form inflight sums waits idling merges direct_apart buffered_apart levels_apart \
+	unified
