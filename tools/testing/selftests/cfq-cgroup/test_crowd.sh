@@ -274,6 +274,78 @@ quiet_reader() {
 	nobody_waits 200
 }
 
+# load_slow REQUESTS: a device that answers each request after 400 ms, and so many descriptors. A
+# flush has one, too, and is seen by no scheduler: behind some of them, a task that was let in still
+# has to wait.
+load_slow() {
+	load_null memory_backed=1 cache_size=16 irqmode=2 completion_nsec=400000000 gb=1
+	prepare_sched
+	echo "$1" >"$QUEUE/nr_requests" || fail "cannot set nr_requests"
+	# Nobody is held back for having had more than others
+	echo 100000 >"$QUEUE/iosched/group_slice"
+	# With two requests at once, and no time, it gives up to see each kind by itself
+	./queue_reads "$DEV" read "$CG/cgroup.procs" 0 4 read "$CG/cgroup.procs" 64 4 ||
+		fail "a read failed"
+}
+
+# reads GROUP NR: as queue_reads wants it told, the first after 20 ms, and each 20 ms after the last
+reads() {
+	local nr
+
+	for nr in $(seq "$2"); do
+		echo "sleep 20 read $CG/$1/cgroup.procs $((nr * 64)) 4"
+	done
+}
+
+# shown FILE NAME: a number in debugfs
+shown() {
+	sed -n "s/^$2 //p" "/sys/kernel/debug/block/$DISK/sched/$1"
+}
+
+admission_lasts() {
+	title "a task that may go on is counted until it does, whatever else of it is done meanwhile"
+	mount_groups
+	load_slow 8
+	make_group g
+	# What g has comes back one by one, from 400 ms on, and goes to the flushes
+	# shellcheck disable=SC2046 # a list of words
+	./queue_reads "$DEV" $(reads g 9) flush 32 &
+	sleep 0.3
+	expect "$(shown device waiting) wait, $(stat g inflight) are in the device" \
+		"$(shown device waiting) == 33 && $(stat g inflight) == 8"
+	sleep 0.4
+	expect "$(shown device waiting) wait, $(stat g inflight) are in the device" \
+		"$(shown device waiting) == 0 && $(stat g inflight) == 0"
+	expect "of one group a request is expected: $(shown trees busy)" "$(shown trees busy) == 1"
+	wait $! || fail "a read failed"
+	expect "$(stat g requests) requests" "$(stat g requests) == 9"
+	expect "then there is nothing to do in $(shown trees busy) groups" \
+		"$(shown trees busy) == 0"
+}
+
+line_behind_admitted() {
+	title "a task in line is let in, although the only other group that waits has none in line"
+	mount_groups
+	load_slow 16
+	make_group g
+	make_group h
+	# The one of g is let in when half of the others are done, and waits behind the flushes then
+	# shellcheck disable=SC2046 # a list of words
+	./queue_reads "$DEV" $(reads g 1) $(reads h 16) $(reads g 1) flush 64 &
+	sleep 0.5
+	expect "$(shown device waiting) wait, $(stat h inflight) of h are in the device" \
+		"$(shown device waiting) >= 10 && $(stat h inflight) >= 10"
+	until [ "$(shown device waiting)" = 0 ]; do
+		sleep 0.005
+	done
+	expect "then $(stat h inflight) of h and $(stat g inflight) of g, which still waits for flushes" \
+		"$(stat h inflight) >= 2 && $(stat g inflight) == 0 && $(shown trees busy) == 2"
+	wait $! || fail "a read failed"
+	expect "$(stat g requests) and $(stat h requests) requests" \
+		"$(stat g requests) == 2 && $(stat h requests) == 16"
+}
+
 run_cases many_tasks unknown uneven newcomer no_ncq classes_without_descriptors few_descriptors \
 	two_descriptors slow_descriptors more_groups_than_descriptors lone_readers \
-	few_readers beside_few quiet_reader
+	few_readers beside_few quiet_reader \
+	${CONTROLLER:+admission_lasts line_behind_admitted}
