@@ -262,27 +262,18 @@ static bool member_stuck(struct cfq_member *member, u64 now_ns)
 				now_ns);
 }
 
-/* The next after @entity that is not stuck; those before it count as away. */
-static noinline struct cfq_entity *
-cfq_st_pass_stuck(struct cfq_entity *entity, u64 now_ns)
+static bool cfq_entity_ready(struct cfq_entity *entity)
 {
-	do {
-		entity = cfq_st_next(entity);
-	} while (entity && member_stuck(entity_to_member(entity), now_ns));
-	if (entity)
-		cfq_st_leave_behind(entity);
-	return entity;
+	return member_ready(entity_to_member(entity));
 }
 
 /* The one most behind on @st that others have to wait for, if any. */
-static inline struct cfq_entity *
-cfq_st_first_awaited(struct cfq_service_tree *st, u64 now_ns)
+static struct cfq_entity *cfq_first_awaited(const struct cfq_member *member,
+					    struct cfq_service_tree *st,
+					    u64 now_ns)
 {
-	struct cfq_entity *first = cfq_st_first(st);
-
-	if (likely(!first || !member_stuck(entity_to_member(first), now_ns)))
-		return first;
-	return cfq_st_pass_stuck(first, now_ns);
+	return cfq_st_first_awaited(&member->group->cfqmd->dd, st, now_ns,
+				    cfq_entity_ready);
 }
 
 /**
@@ -307,8 +298,9 @@ void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns)
 			return;
 		member->entity.sent_ns = 0;
 		for (class = 0; class < CFQ_NR_CLASSES; class++)
-			if (cfq_st_first_awaited(&member->group->members[class],
-						 now_ns))
+			if (cfq_first_awaited(member,
+					      &member->group->members[class],
+					      now_ns))
 				return;
 	}
 }
@@ -664,6 +656,9 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 		if (member->entity.st) {
 			cfq_st_note_gone(&member->entity, now_ns,
 					 cfqmd->dd.tun.group_idle_ns);
+			cfqmd->expected_until_ns =
+				max(cfqmd->expected_until_ns,
+				    now_ns + cfqmd->dd.tun.group_idle_ns);
 			cfq_st_del(&member->entity);
 		} else if (member->waiting == waiting) {
 			break;
@@ -737,14 +732,10 @@ void cfq_group_ran_dry(struct cfq_data *cfqd)
  */
 static bool cfq_group_expects_request(const struct cfq_data *cfqd, u64 now_ns)
 {
-	struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
-	u64 until_ns = cfqd->admitted_ns + dd->tun.group_idle_ns;
+	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 
-	if (!cfqd->nr_admitted || until_ns <= now_ns || cfq_must_empty(dd))
-		return false;
-	if (!dd->nr_in_driver)
-		cfq_ask_at(dd, until_ns);
-	return true;
+	return cfqd->nr_admitted && !cfq_must_empty(dd) &&
+	       cfqd->admitted_ns + dd->tun.group_idle_ns > now_ns;
 }
 
 /* Is there anything to do for @cfqd, now or as soon as its task goes on? */
@@ -854,7 +845,7 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
 	    dd->nr_in_driver < cfq_useful_depth(dd->par.parallel))
 		return false;
-	first = cfq_st_first_awaited(st, now_ns);
+	first = cfq_first_awaited(member, st, now_ns);
 	behind = (first ?: &member->entity)->vdisktime;
 	/* Who went just now will be back. */
 	if (st->gone_until_ns > now_ns && (s64)(st->gone_vdisktime - behind) < 0) {
@@ -868,40 +859,31 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 }
 
 /*
- * Until when does a better class want the device, where @member competes?  On a
- * disk, a task that goes on soon is waited for by the per-task layer.
+ * Does a better class want the device, where @member competes?  On a disk, a task
+ * that goes on soon is waited for by the per-task layer.
  */
-static u64 member_outclassed_until_ns(const struct cfq_member *member,
-				      u64 now_ns)
+static bool cfq_member_class_waits(const struct cfq_member *member, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	struct cfq_service_tree *st = member->group->members;
-	u64 until_ns = 0;
 
-	for (; st < member_tree(member); st++) {
-		if (cfq_st_first_awaited(st, now_ns))
-			return U64_MAX;
-		if (st->wanted_until_ns > until_ns && !dd->one_head &&
-		    !cfq_must_empty(dd))
-			until_ns = st->wanted_until_ns;
-	}
-	return until_ns;
+	for (; st < member_tree(member); st++)
+		if (cfq_first_awaited(member, st, now_ns) ||
+		    (st->wanted_until_ns > now_ns && !dd->one_head &&
+		     !cfq_must_empty(dd)))
+			return true;
+	return false;
 }
 
 /* Must @member wait for a better class? */
 static bool cfq_member_outclassed(const struct cfq_member *member, u64 now_ns)
 {
-	struct cfq_driver_data *dd = &member->group->cfqmd->dd;
-	u64 until_ns = member_outclassed_until_ns(member, now_ns);
+	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
-	if (until_ns <= now_ns)
+	if (!cfq_member_class_waits(member, now_ns))
 		return false;
-	if (!dd->one_head && member->class != CFQ_CLASS_IDLE)
-		return dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel);
-	/* No completion will tell that the time is over. */
-	if (until_ns != U64_MAX && !dd->nr_in_driver)
-		cfq_ask_at(dd, until_ns);
-	return true;
+	return dd->one_head || member->class == CFQ_CLASS_IDLE ||
+	       dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel);
 }
 
 static bool cfq_member_must_wait(const struct cfq_member *member, u64 now_ns)
@@ -959,43 +941,16 @@ static bool cfq_entity_in_line(struct cfq_entity *entity)
 }
 
 /*
- * @member is chosen, although there may be some who are further behind.  Where
- * groups are mixed, they have nothing to send; what they leave is not owed to
- * them, unless it is only for want of descriptors.
- */
-static void cfq_member_passes_others(struct cfq_member *member)
-{
-	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
-	struct cfq_service_tree *st = member_tree(member);
-
-	if (dd->one_head || cfq_st_first(st) == &member->entity)
-		return;
-	cfq_st_forget_behind(&member->entity,
-			     cfq_mixed_lead(dd, st, 0, CFQ_MIXED_DEBT_PART),
-			     cfq_entity_in_line);
-}
-
-/*
  * The member of @group that is to be served although there are better classes,
  * as its own has waited for too long.
  */
 static struct cfq_member *cfq_overdue_member(struct cfq_data *group, u64 now_ns)
 {
 	struct cfq_entity *entity;
-	enum cfq_class class;
 
-	if (!cfq_classes_differ(group->members))
-		return NULL;
-	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
-		if (!cfq_class_overdue(group->members, class, false, now_ns))
-			continue;
-		entity = cfq_st_first(&group->members[class]);
-		while (entity && !member_ready(entity_to_member(entity)))
-			entity = cfq_st_next(entity);
-		if (entity)
-			return entity_to_member(entity);
-	}
-	return NULL;
+	entity = cfq_overdue_entity(group->members, false, now_ns,
+				    cfq_entity_ready);
+	return entity ? entity_to_member(entity) : NULL;
 }
 
 /*
@@ -1007,21 +962,23 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 		bool due)
 {
 	enum cfq_class class = member ? member->class : 0;
-	struct cfq_member *overdue = NULL;
+	const struct cfq_driver_data *dd = &group->cfqmd->dd;
 	struct cfq_entity *entity;
 
 	/* Where there are turns, it has none for that. */
-	if (!member && !group->cfqmd->dd.one_head &&
-	    unlikely(cfq_classes_differ(group->members)))
-		overdue = cfq_overdue_member(group, now_ns);
-	if (overdue)
-		return overdue;
+	if (!member && !dd->one_head) {
+		struct cfq_member *overdue = cfq_overdue_member(group, now_ns);
+
+		if (overdue)
+			return overdue;
+	}
 
 	entity = member ? cfq_st_next(&member->entity) : NULL;
 	for (; class < CFQ_NR_CLASSES; class++) {
 		if (!member)
-			entity = cfq_st_first_awaited(&group->members[class],
-						      now_ns);
+			entity = cfq_st_first_awaited(dd,
+						      &group->members[class],
+						      now_ns, cfq_entity_ready);
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
 			if (!member_ready(member) &&
@@ -1030,7 +987,6 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 				continue;
 			if (cfq_member_must_wait(member, now_ns))
 				return NULL;
-			cfq_member_passes_others(member);
 			return member;
 		}
 		member = NULL;
@@ -1350,6 +1306,39 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 	if (!cfqd->leaf->entity.st)
 		return NULL;
 	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, now_ns);
+}
+
+/**
+ * cfq_group_passes_others - a request of the selected group is about to be sent
+ * @cfqd: the group on the device
+ * @now_ns: time
+ *
+ * There may be some who are further behind.  Who is stuck is away.  Others have
+ * nothing to send, where groups are mixed; what they leave is not owed to them,
+ * unless it is only for want of descriptors.
+ */
+void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
+	struct cfq_member *member;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+		struct cfq_service_tree *st = member_tree(member);
+		struct cfq_entity *first;
+
+		if (cfq_st_first(st) == &member->entity)
+			continue;
+		first = cfq_first_awaited(member, st, now_ns);
+		if (first)
+			cfq_st_leave_behind(first);
+		if (!dd->one_head)
+			cfq_st_forget_behind(&member->entity,
+					     cfq_mixed_lead(dd, st, 0,
+							    CFQ_MIXED_DEBT_PART),
+					     cfq_entity_in_line);
+	}
 }
 
 /*

@@ -550,27 +550,21 @@ static void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	cfq_group_became_busy(cfqd, urgent, now_ns);
 }
 
-/*
- * Do others have to wait for this queue?  What is queued does not count if it may
- * not be sent before what is stuck.
- */
-static bool cfqq_awaited(const struct cfq_queue *cfqq, u64 now_ns)
+/* Has it a request that may be sent, as far as what it has sent goes? */
+static bool cfq_entity_sends(struct cfq_entity *entity)
 {
-	return !cfq_entity_stuck(cfqd_dd(cfqq->cfqd), &cfqq->entity, now_ns) ||
-	       (cfqq->nr_queued && cfqq_may_dispatch(cfqq));
+	const struct cfq_queue *cfqq = entity_to_cfqq(entity);
+
+	return cfqq->nr_queued && cfqq_may_dispatch(cfqq);
 }
 
 /* The queue most behind on @st that others have to wait for, if any. */
-static struct cfq_entity *cfq_first_awaited(struct cfq_service_tree *st,
+static struct cfq_entity *cfq_first_awaited(const struct cfq_data *cfqd,
+					    struct cfq_service_tree *st,
 					    u64 now_ns)
 {
-	struct cfq_entity *entity = cfq_st_first(st);
-
-	while (entity && !cfqq_awaited(entity_to_cfqq(entity), now_ns))
-		entity = cfq_st_next(entity);
-	if (entity)
-		cfq_st_leave_behind(entity);
-	return entity;
+	return cfq_st_first_awaited(cfqd_dd(cfqd), st, now_ns,
+				    cfq_entity_sends);
 }
 
 /* Is the device so busy that the order of what is sent matters? */
@@ -596,8 +590,9 @@ static bool cfqq_outran_others(const struct cfq_queue *cfqq,
 	if (dd->one_head || !cfqq->sync ||
 	    cfqq->cfqd->nr_levels[cfqq->class] < 2 || !cfq_order_matters(dd))
 		return false;
-	while (first && !(entity_to_cfqq(first)->sync &&
-			  cfqq_awaited(entity_to_cfqq(first), now_ns)))
+	while (first && (!entity_to_cfqq(first)->sync ||
+			 (!cfq_entity_sends(first) &&
+			  cfq_entity_stuck(dd, first, now_ns))))
 		first = cfq_st_next(first);
 	return first && cfq_entity_lead(&cfqq->entity, first) >
 			(s64)cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
@@ -614,9 +609,10 @@ static bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns)
 	struct cfq_entity *first;
 
 	for (; st < cfqq->entity.st; st++)
-		if (cfq_order_matters(dd) && cfq_first_awaited(st, now_ns))
+		if (cfq_order_matters(dd) &&
+		    cfq_first_awaited(cfqq->cfqd, st, now_ns))
 			return true;
-	first = cfq_first_awaited(st, now_ns);
+	first = cfq_first_awaited(cfqq->cfqd, st, now_ns);
 	return first && cfqq_outran_others(cfqq, first, now_ns);
 }
 
@@ -626,7 +622,7 @@ static bool cfq_data_awaited(struct cfq_data *cfqd, u64 now_ns)
 	enum cfq_class class;
 
 	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		if (cfq_first_awaited(&cfqd->trees[class], now_ns))
+		if (cfq_first_awaited(cfqd, &cfqd->trees[class], now_ns))
 			return true;
 	return false;
 }
@@ -1157,6 +1153,8 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqmd->nr_admitted++;
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = now_ns;
+		cfqmd->expected_until_ns =
+			now_ns + cfqmd->dd.tun.group_idle_ns;
 		if (!cfq_data_in_line(cfqd))
 			cfq_group_line_ended(cfqd);
 		/* Then it is gone. */
@@ -1815,32 +1813,20 @@ expire:
 }
 
 /*
- * The queue of @cfqd, of whose class or of that of whose group a request is
- * overdue, unless there is none that may send one.
+ * The oldest request of @cfqd of which the class, or that of its group, is
+ * overdue, unless there is none that may be sent.
  */
-static inline struct cfq_queue *
-cfq_overdue_queue(struct cfq_data *cfqd, u64 now_ns, bool group_overdue)
+static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
+						  bool group_overdue,
+						  u64 now_ns)
 {
 	struct cfq_entity *entity;
-	enum cfq_class class;
 
-	if (likely(!group_overdue && !cfq_classes_differ(cfqd->trees)))
-		return NULL;
 	if (!group_overdue && !cfq_data_shares_head(cfqd))
 		now_ns -= CFQ_STREAM_WAIT_NS;
-	for (class = 0; class < CFQ_NR_CLASSES; class++) {
-		if (!group_overdue &&
-		    !cfq_class_overdue(cfqd->trees, class, false, now_ns))
-			continue;
-		for (entity = cfq_st_first(&cfqd->trees[class]); entity;
-		     entity = cfq_st_next(entity)) {
-			struct cfq_queue *cfqq = entity_to_cfqq(entity);
-
-			if (cfqq->nr_queued && cfqq_may_dispatch(cfqq))
-				return cfqq;
-		}
-	}
-	return NULL;
+	entity = cfq_overdue_entity(cfqd->trees, group_overdue, now_ns,
+				    cfq_entity_sends);
+	return entity ? rq_entry_fifo(entity_to_cfqq(entity)->fifo.next) : NULL;
 }
 
 /* The queue to be served next, or NULL if none may be. */
@@ -1857,7 +1843,7 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		struct cfq_entity *first, *entity;
 
-		first = cfq_first_awaited(&cfqd->trees[class], now_ns);
+		first = cfq_first_awaited(cfqd, &cfqd->trees[class], now_ns);
 		for (entity = first; entity; entity = cfq_st_next(entity)) {
 			if (dd->one_head &&
 			    cfq_entity_lead(entity, first) > max_lead_ns)
@@ -1870,6 +1856,7 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 				continue;
 			if (cfqq_outran_others(cfqq, first, now_ns))
 				break;
+			cfq_st_leave_behind(first);
 			if (!dd->one_head)
 				cfq_st_forget_behind(entity, max_lead_ns /
 						     CFQ_MIXED_DEBT_PART, NULL);
@@ -2193,21 +2180,21 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (cfqmd->dd.one_head) {
 		cfqd = cfq_group_overdue(cfqmd, now_ns);
-		cfqq = cfqd ? cfq_overdue_queue(cfqd, now_ns, true) : NULL;
-		if (cfqq)
-			return cfq_give_first(rq_entry_fifo(cfqq->fifo.next),
-				      now_ns);
+		rq = cfqd ? cfq_overdue_request(cfqd, true, now_ns) : NULL;
+		if (rq)
+			return cfq_give_first(rq, now_ns);
 	}
 
 	cfqd = cfq_group_select(cfqmd, now_ns);
 	while (cfqd) {
-		cfqq = cfq_overdue_queue(cfqd, now_ns, false);
-		if (cfqq)
-			return cfq_give_first(rq_entry_fifo(cfqq->fifo.next),
-				      now_ns);
+		rq = cfq_overdue_request(cfqd, false, now_ns);
+		if (rq)
+			return cfq_give_first(rq, now_ns);
 		cfqq = cfq_select_queue(cfqd, now_ns);
-		if (cfqq)
+		if (cfqq) {
+			cfq_group_passes_others(cfqd, now_ns);
 			rq = cfqq_give_request(cfqq, now_ns);
+		}
 		if (rq || cfqmd->dd.par.drain)
 			break;
 		cfqd = cfq_group_select_next(cfqd, now_ns);
@@ -2232,6 +2219,10 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
 	if ((cfqmd->held || (withheld && dd->one_head)) &&
 	    !hrtimer_is_queued(&dd->idle_timer))
 		cfq_ask_at(dd, ktime_get_ns() + cfq_stuck_ns(dd));
+	/* No completion will tell that the time is over. */
+	if (withheld && !dd->nr_in_driver &&
+	    cfqmd->expected_until_ns > ktime_get_ns())
+		cfq_ask_at(dd, cfqmd->expected_until_ns);
 }
 
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
@@ -2303,7 +2294,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 		return 0;
 	/* What is to be served before it must not wait for it. */
 	for (class = 0; class < cfqq->class; class++)
-		if (cfq_first_awaited(&cfqd->trees[class], now_ns))
+		if (cfq_first_awaited(cfqd, &cfqd->trees[class], now_ns))
 			return 0;
 	if (cfqq_is_active(cfqq)) {
 		if (cfqq_wants_slice(cfqq) &&

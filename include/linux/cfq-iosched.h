@@ -344,6 +344,8 @@ struct cfq_data {
  * @merge_cic: the submitter's, during a bio merge attempt
  * @oom_cfqq: used when no cfq_queue can be allocated
  * @root: the group of the root cgroup, or the only one
+ * @expected_until_ns: until when somebody who just had something to do, or was
+ *	given a descriptor, is expected to be back
  * @nr_busy_groups: groups whose tasks have something to do
  * @active_cfqd: the group whose tasks have the device, where groups take turns
  * @column: all cfq_data of this device, each after that of its parent
@@ -369,6 +371,7 @@ struct cfq_meta_data {
 	struct cfq_io_cq	*merge_cic;
 	struct cfq_queue	oom_cfqq;
 	struct cfq_data		root;
+	u64			expected_until_ns;
 #ifdef CONFIG_CFQ_CGROUP
 	unsigned int		nr_busy_groups;
 	struct cfq_data		*active_cfqd;
@@ -533,7 +536,7 @@ static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 	cfq_st_update_min(st);
 }
 
-/* What is before @entity is stuck: as if it were away, which earns no credit. */
+/* What is before @entity is stuck: it is away, which earns no credit. */
 static inline void cfq_st_leave_behind(struct cfq_entity *entity)
 {
 	struct cfq_entity *first;
@@ -902,6 +905,47 @@ static inline bool cfq_entity_stuck(const struct cfq_driver_data *dd,
 }
 
 /*
+ * The one most behind on @st that others have to wait for, if any: not who is
+ * stuck and has nothing that is @ready to be sent.
+ */
+static __always_inline struct cfq_entity *
+cfq_st_first_awaited(const struct cfq_driver_data *dd,
+		     struct cfq_service_tree *st, u64 now_ns,
+		     bool (*ready)(struct cfq_entity *entity))
+{
+	struct cfq_entity *entity = cfq_st_first(st);
+
+	while (entity && !ready(entity) && cfq_entity_stuck(dd, entity, now_ns))
+		entity = cfq_st_next(entity);
+	return entity;
+}
+
+/*
+ * Who is @ready on one of @trees whose class has waited for better ones for too
+ * long, or, if @any, on whichever.
+ */
+static __always_inline struct cfq_entity *
+cfq_overdue_entity(struct cfq_service_tree *trees, bool any, u64 now_ns,
+		   bool (*ready)(struct cfq_entity *entity))
+{
+	struct cfq_entity *entity;
+	enum cfq_class class;
+
+	if (likely(!any && !cfq_classes_differ(trees)))
+		return NULL;
+	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+		if (!any && !cfq_class_overdue(trees, class, false, now_ns))
+			continue;
+		entity = cfq_st_first(&trees[class]);
+		while (entity && !ready(entity))
+			entity = cfq_st_next(entity);
+		if (entity)
+			return entity;
+	}
+	return NULL;
+}
+
+/*
  * The group layer, for the per-task layer.  All but init and exit are called
  * under cfqmd->lock; described in block/cfq-groups.c.
  */
@@ -933,6 +977,7 @@ void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 enum cfq_end end);
@@ -1120,6 +1165,10 @@ static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
 						     u64 now_ns)
 {
 	return NULL;
+}
+
+static inline void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
+{
 }
 
 static inline struct cgroup_subsys_state *
