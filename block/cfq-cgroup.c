@@ -13,12 +13,6 @@
 
 #include "cfq-group.h"
 
-/*
- * Groups below each other.  A request is charged to each of them, and all have to
- * be made with its first one, under the device's lock.
- */
-#define CFQ_MAX_DEPTH		64
-
 /* A cgroup of the subsystem. */
 struct cfq_css {
 	struct cgroup_subsys_state css;
@@ -29,48 +23,21 @@ static struct cfq_css cfq_root_css;
 
 struct cgroup_subsys *const cfq_subsys = &cfq_cgrp_subsys;
 
-/**
- * cfq_css_cgroup - the group of a cgroup's state
- * @css: the cgroup's side
- *
- * Context: any.
- * Return: ours.
- */
 struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css)
 {
 	return &container_of(css, struct cfq_css, css)->cfqc;
 }
 
-/**
- * cfq_cgroup_css - the other way
- * @cfqc: the group
- *
- * Context: any.
- * Return: the cgroup's side.
- */
 struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc)
 {
 	return &container_of(cfqc, struct cfq_css, cfqc)->css;
 }
 
-/**
- * cfq_root_cgroup - the root group
- *
- * Context: any.
- * Return: the group, which is always there.
- */
 struct cfq_cgroup *cfq_root_cgroup(void)
 {
 	return &cfq_root_css.cfqc;
 }
 
-/**
- * cfq_disk_exists - is there a disk of this number?
- * @dev: the number
- *
- * Context: process context.
- * Return: true if it is a disk, and not a part of one.
- */
 bool cfq_disk_exists(dev_t dev)
 {
 	struct device *device;
@@ -131,3 +98,13 @@ struct cgroup_subsys cfq_cgrp_subsys = {
 	.depends_on	= 1 << io_cgrp_id,
 #endif
 };
+
+/* The kernel does it by itself. */
+int __init cfq_groups_register(void)
+{
+	return 0;
+}
+
+void cfq_groups_unregister(void)
+{
+}

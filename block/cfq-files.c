@@ -55,8 +55,8 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 	ret = cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio);
 	if (ret)
 		return ret;
-	cfq_cgroup_set(cfqc, &cfqc->weight, cfq_group_prio_to_weight(prio));
-	return nbytes;
+	return cfq_cgroup_set(cfqc, &cfqc->weight,
+			      cfq_group_prio_to_weight(prio)) ?: nbytes;
 }
 
 /* The numbers of the classes are those of ionice. */
@@ -99,8 +99,7 @@ static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
 	ret = text ? cfqc_class_parse(text, &class) : -EINVAL;
 	if (ret)
 		return ret;
-	cfq_cgroup_set_class(cfqc, class);
-	return nbytes;
+	return cfq_cgroup_set_class(cfqc, class) ?: nbytes;
 }
 
 /* For all devices; which one it is stands in the file's description. */
@@ -125,8 +124,8 @@ static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 	ret = cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight);
 	if (ret)
 		return ret;
-	cfq_cgroup_set(cfqc, cfqc_weight(cfqc, of_cft(of)), weight);
-	return nbytes;
+	return cfq_cgroup_set(cfqc, cfqc_weight(cfqc, of_cft(of)), weight) ?:
+		nbytes;
 }
 
 /*
@@ -249,8 +248,7 @@ static ssize_t cfqc_set_weights(struct cfq_cgroup *cfqc,
 				offsetof(struct cfq_device_settings, weight),
 				weight);
 
-	cfq_cgroup_set(cfqc, &cfqc->weight, weight);
-	return 0;
+	return cfq_cgroup_set(cfqc, &cfqc->weight, weight);
 }
 
 static ssize_t cfqc_weight_device_write(struct kernfs_open_file *of, char *buf,
@@ -313,8 +311,7 @@ static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
 				offsetof(struct cfq_device_settings, max_held),
 				limit) ?: nbytes;
 
-	cfq_cgroup_set(cfqc, &cfqc->max_held, limit);
-	return nbytes;
+	return cfq_cgroup_set(cfqc, &cfqc->max_held, limit) ?: nbytes;
 }
 
 /* Requests of @group and those below it that wait, and that were sent. */
@@ -373,31 +370,30 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* Of version 1. */
 struct cftype cfq_legacy_files[] = {
 	{
-		.name		= "ioprio",
+		.name		= CFQ_FILE_PREFIX "ioprio",
 		.read_u64	= cfqc_ioprio_read,
 		.write		= cfqc_ioprio_write,
 	},
 	{
-		.name		= "ioprio_class",
+		.name		= CFQ_FILE_PREFIX "ioprio_class",
 		.read_u64	= cfqc_class_read,
 		.write		= cfqc_class_write,
 	},
 	{
-		.name		= "weight",
+		.name		= CFQ_FILE_PREFIX "weight",
 		.private	= offsetof(struct cfq_cgroup, weight),
 		.read_u64	= cfqc_weight_read,
 		.write		= cfqc_weight_write,
 	},
 	{
-		.name		= "weight_device",
+		.name		= CFQ_FILE_PREFIX "weight_device",
 		.seq_show	= cfqc_weight_device_show,
 		.write		= cfqc_weight_device_write,
 	},
 	{
-		.name		= "leaf_weight",
+		.name		= CFQ_FILE_PREFIX "leaf_weight",
 		/* The weight of the root group is that of its tasks. */
 		.flags		= CFTYPE_NOT_ON_ROOT,
 		.private	= offsetof(struct cfq_cgroup, leaf_weight),
@@ -405,41 +401,40 @@ struct cftype cfq_legacy_files[] = {
 		.write		= cfqc_weight_write,
 	},
 	{
-		.name		= "nr_group_requests",
+		.name		= CFQ_FILE_PREFIX "nr_group_requests",
 		.seq_show	= cfqc_limits_show,
 		.write		= cfqc_limits_write,
 	},
 	{
-		.name		= "stat",
+		.name		= CFQ_FILE_PREFIX "stat",
 		.seq_show	= cfqc_stat_show,
 	},
 	{}
 };
 
-/* Of version 2. */
 struct cftype cfq_files[] = {
 	{
-		.name		= "ioprio",
+		.name		= CFQ_FILE_PREFIX "ioprio",
 		.read_u64	= cfqc_ioprio_read,
 		.write		= cfqc_ioprio_write,
 	},
 	{
-		.name		= "ioprio_class",
+		.name		= CFQ_FILE_PREFIX "ioprio_class",
 		.read_u64	= cfqc_class_read,
 		.write		= cfqc_class_write,
 	},
 	{
-		.name		= "weight",
+		.name		= CFQ_FILE_PREFIX "weight",
 		.seq_show	= cfqc_weights_show,
 		.write		= cfqc_weights_write,
 	},
 	{
-		.name		= "nr_group_requests",
+		.name		= CFQ_FILE_PREFIX "nr_group_requests",
 		.seq_show	= cfqc_limits_show,
 		.write		= cfqc_limits_write,
 	},
 	{
-		.name		= "stat",
+		.name		= CFQ_FILE_PREFIX "stat",
 		.seq_show	= cfqc_stat_show,
 	},
 	{}

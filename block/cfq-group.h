@@ -13,6 +13,12 @@ struct cftype;
 struct cgroup_subsys;
 struct cgroup_subsys_state;
 
+/*
+ * Groups below each other.  A request is charged to each of them, and all have to
+ * be made with its first one, under the device's lock.
+ */
+#define CFQ_MAX_DEPTH		64
+
 /* Requests that a group may hold where that is not limited. */
 #define CFQ_NO_LIMIT		UINT_MAX
 
@@ -50,20 +56,58 @@ struct cfq_cgroup {
 	bool			offline;
 };
 
-/* How groups come in: they are of this subsystem. */
+/*
+ * How groups come in.
+ */
+
+/* What the groups are of. */
 extern struct cgroup_subsys *const cfq_subsys;
+
+/**
+ * cfq_css_cgroup - the group of a cgroup
+ * @css: what the cgroup has of @cfq_subsys
+ *
+ * Context: any.
+ * Return: the group, which lives as long as @css.
+ */
 struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css);
+
+/**
+ * cfq_cgroup_css - the cgroup of a group
+ * @cfqc: the group
+ *
+ * Context: any.
+ * Return: what the cgroup has of @cfq_subsys.
+ */
 struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc);
+
+/**
+ * cfq_root_cgroup - the root group
+ *
+ * Context: any.
+ * Return: the group, which is always there.
+ */
 struct cfq_cgroup *cfq_root_cgroup(void);
+
+/**
+ * cfq_disk_exists - is there a disk of this number?
+ * @dev: the number
+ *
+ * Context: process context.
+ * Return: true if it is a disk, and not a part of one.
+ */
 bool cfq_disk_exists(dev_t dev);
 
-/* What is done with them. */
+/*
+ * What is done with them.
+ */
+
 void cfq_cgroup_init(struct cfq_cgroup *cfqc);
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc);
 void cfq_cgroup_exit(struct cfq_cgroup *cfqc);
-void cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
-		    unsigned int value);
-void cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class);
+int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
+		   unsigned int value);
+int cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class);
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value);
 void cfq_groups_expect_limits(void);
@@ -71,7 +115,14 @@ void cfq_groups_expect_limits(void);
 /* Keeps devices and cgroups from going away; the rows may be walked. */
 extern struct mutex cfq_grid_mutex;
 
-/* The control files. */
+/*
+ * The control files, of version 1 and 2.  A file is named after the subsystem
+ * and, where that is not the scheduler's own, the prefix.
+ */
+#ifndef CFQ_FILE_PREFIX
+#define CFQ_FILE_PREFIX		""
+#endif
+
 extern struct cftype cfq_legacy_files[];
 extern struct cftype cfq_files[];
 

@@ -1756,9 +1756,20 @@ struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
  * Whose request is it?
  */
 
+/*
+ * The group that counts for I/O of the cgroup: where deeper ones can be made,
+ * these are as one with the last that are told apart.
+ */
+static struct cfq_cgroup *cfq_css_counts(struct cgroup_subsys_state *css)
+{
+	while (unlikely(css->cgroup->level > CFQ_MAX_DEPTH))
+		css = css->parent;
+	return cfq_css_cgroup(css);
+}
+
 static struct cfq_cgroup *cfq_current_cgroup(void)
 {
-	return cfq_css_cgroup(task_css(current, cfq_subsys->id));
+	return cfq_css_counts(task_css(current, cfq_subsys->id));
 }
 
 /* Has @ss the same hierarchy as the groups here? */
@@ -1817,9 +1828,18 @@ static struct cgroup *cfq_bio_page_owner(struct bio *bio)
 }
 #endif
 
+/* Of the nearest cgroup, @cgroup or above, that is one of the subsystem. */
 static struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 {
-	return cfq_css_cgroup(cgroup_e_css(cgroup, cfq_subsys));
+	struct cgroup_subsys_state *css;
+
+	while (cgroup) {
+		css = rcu_dereference(cgroup->subsys[cfq_subsys->id]);
+		if (css)
+			return cfq_css_counts(css);
+		cgroup = cgroup_parent(cgroup);
+	}
+	return cfq_root_cgroup();
 }
 
 /**
@@ -2180,6 +2200,12 @@ static void cfqc_begin_change(void)
 	spin_lock_irq(&cfq_grid_lock);
 }
 
+/* Settings of a group that does not count would be without effect. */
+static bool cfqc_too_deep(struct cfq_cgroup *cfqc)
+{
+	return cfq_cgroup_css(cfqc)->cgroup->level > CFQ_MAX_DEPTH;
+}
+
 static void cfqc_end_change(struct cfq_cgroup *cfqc)
 	__releases(&cfq_grid_lock)
 {
@@ -2202,13 +2228,17 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
  * @value: valid for it
  *
  * Context: process context.
+ * Return: 0, -EAGAIN if there are too many groups above.
  */
-void cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
-		    unsigned int value)
+int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
+		   unsigned int value)
 {
+	if (cfqc_too_deep(cfqc))
+		return -EAGAIN;
 	cfqc_begin_change();
 	WRITE_ONCE(*setting, value);
 	cfqc_end_change(cfqc);
+	return 0;
 }
 
 /**
@@ -2217,12 +2247,16 @@ void cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
  * @class: the class
  *
  * Context: process context.
+ * Return: 0, -EAGAIN if there are too many groups above.
  */
-void cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class)
+int cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class)
 {
+	if (cfqc_too_deep(cfqc))
+		return -EAGAIN;
 	cfqc_begin_change();
 	WRITE_ONCE(cfqc->class, class);
 	cfqc_end_change(cfqc);
+	return 0;
 }
 
 /**
@@ -2236,7 +2270,8 @@ void cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class)
  * without.
  *
  * Context: process context.
- * Return: 0, -ENODEV without such a device, -ENOMEM.
+ * Return: 0, -ENODEV without such a device, -EAGAIN if there are too many groups
+ * above, -ENOMEM.
  */
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value)
@@ -2245,6 +2280,8 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 	const bool exists = cfq_disk_exists(dev);
 	int ret = 0;
 
+	if (cfqc_too_deep(cfqc))
+		return -EAGAIN;
 	/* Reclaim could wait for a device that waits for the mutex. */
 	new = kzalloc_obj(*new);
 	if (!new)

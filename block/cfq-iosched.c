@@ -2955,16 +2955,25 @@ static int __init cfq_init(void)
 	cfq_pool = KMEM_CACHE(cfq_queue, 0);
 	if (!cfq_pool)
 		return -ENOMEM;
-
+	ret = cfq_groups_register();
+	if (ret)
+		goto err_pool;
 	ret = elv_register(&iosched_cfq);
 	if (ret)
-		kmem_cache_destroy(cfq_pool);
+		goto err_groups;
+	return 0;
+
+err_groups:
+	cfq_groups_unregister();
+err_pool:
+	kmem_cache_destroy(cfq_pool);
 	return ret;
 }
 
 static void __exit cfq_exit(void)
 {
 	elv_unregister(&iosched_cfq);
+	cfq_groups_unregister();
 	kmem_cache_destroy(cfq_pool);
 }
 

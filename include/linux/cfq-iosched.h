@@ -946,10 +946,12 @@ cfq_overdue_entity(struct cfq_service_tree *trees, bool any, u64 now_ns,
 }
 
 /*
- * The group layer, for the per-task layer.  All but init and exit are called
- * under cfqmd->lock; described in block/cfq-groups.c.
+ * The group layer, for the per-task layer.  All but those that set up and
+ * remove are called under cfqmd->lock; described in block/cfq-groups.c.
  */
 #ifdef CONFIG_CFQ_CGROUP
+int cfq_groups_register(void);
+void cfq_groups_unregister(void);
 void cfq_groups_init(struct cfq_meta_data *cfqmd);
 void cfq_groups_exit(struct cfq_meta_data *cfqmd);
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
@@ -1010,6 +1012,15 @@ static inline u64 cfq_group_id(const struct cfq_data *cfqd)
 	return cfqd->cgroup_id;
 }
 #else
+static inline int cfq_groups_register(void)
+{
+	return 0;
+}
+
+static inline void cfq_groups_unregister(void)
+{
+}
+
 static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
 	cfq_data_init(&cfqmd->root, cfqmd);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: groups of the io controller.
+ *
+ * How groups come in where the kernel has no subsystem "cfq", as a module can
+ * bring none: every group of the io controller (blkio in version 1) is one here,
+ * by data that a policy of that controller may have in each of its groups.  So
+ * the files are io.cfq.* and blkio.cfq.*.  The policy has no data for devices:
+ * what it would be told of these, the scheduler knows.
+ *
+ * What is done with groups is the business of block/cfq-groups.c.
+ */
+#include <linux/blkdev.h>
+#include <linux/cgroup.h>
+#include <linux/kdev_t.h>
+#include <linux/slab.h>
+
+#include <linux/cfq-iosched.h>
+
+#include "blk-cgroup.h"
+#include "cfq-group.h"
+
+/* What the policy has in a group. */
+struct cfq_blkcg {
+	struct blkcg_policy_data cpd;
+	struct cfq_cgroup	cfqc;
+};
+
+static struct blkcg_policy cfq_policy;
+
+struct cgroup_subsys *const cfq_subsys = &io_cgrp_subsys;
+
+static struct cfq_blkcg *cpd_to_cfq_blkcg(struct blkcg_policy_data *cpd)
+{
+	return container_of(cpd, struct cfq_blkcg, cpd);
+}
+
+struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css)
+{
+	return &cpd_to_cfq_blkcg(blkcg_to_cpd(css_to_blkcg(css),
+					      &cfq_policy))->cfqc;
+}
+
+struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc)
+{
+	return &container_of(cfqc, struct cfq_blkcg, cfqc)->cpd.blkcg->css;
+}
+
+struct cfq_cgroup *cfq_root_cgroup(void)
+{
+	return cfq_css_cgroup(blkcg_root_css);
+}
+
+bool cfq_disk_exists(dev_t dev)
+{
+	char text[sizeof("4095:1048575 ")];
+	struct blkg_conf_ctx ctx;
+
+	/* A hidden disk has no number. */
+	if (!dev)
+		return false;
+	snprintf(text, sizeof(text), "%u:%u ", MAJOR(dev), MINOR(dev));
+	blkg_conf_init(&ctx, text);
+	if (cfq_conf_open_bdev(&ctx, &cfq_policy))
+		return false;
+	cfq_conf_close_bdev(&ctx);
+	return true;
+}
+
+/*
+ * Policy.
+ */
+
+static struct blkcg_policy_data *cfq_cpd_alloc(gfp_t gfp)
+{
+	struct cfq_blkcg *new = kzalloc_obj(*new, gfp);
+
+	if (!new)
+		return NULL;
+	cfq_cgroup_init(&new->cfqc);
+	return &new->cpd;
+}
+
+/* The cgroup is gone, or the module goes. */
+static void cfq_cpd_free(struct blkcg_policy_data *cpd)
+{
+	struct cfq_blkcg *gone = cpd_to_cfq_blkcg(cpd);
+
+	cfq_cgroup_offline(&gone->cfqc);
+	cfq_cgroup_exit(&gone->cfqc);
+	kfree(gone);
+}
+
+static struct blkcg_policy cfq_policy = {
+	.legacy_cftypes	= cfq_legacy_files,
+	.dfl_cftypes	= cfq_files,
+	.cpd_alloc_fn	= cfq_cpd_alloc,
+	.cpd_free_fn	= cfq_cpd_free,
+};
+
+int __init cfq_groups_register(void)
+{
+	int ret = blkcg_policy_register(&cfq_policy);
+
+	if (ret == -ENOSPC)
+		pr_err("cfq: all %d places for policies of the io controller are taken; unload another one, as bfq\n",
+		       BLKCG_MAX_POLS);
+	return ret;
+}
+
+void cfq_groups_unregister(void)
+{
+	blkcg_policy_unregister(&cfq_policy);
+}
