@@ -61,6 +61,12 @@ deb: tree
 	@kit/packages packages-deb.list
 	@kit/deb '$(KERNEL)' '$(CONFIG)'
 
+#: make dkms      a package that builds the scheduler as a module for kernels as the distribution made them, in
+#:                build/deb-dkms
+.PHONY: dkms
+dkms: packages
+	@kit/dkms
+
 #: make clean     removes all that was built, but for the downloaded kernel sources
 .PHONY: clean
 clean:
