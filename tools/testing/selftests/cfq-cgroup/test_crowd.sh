@@ -303,7 +303,7 @@ shown() {
 }
 
 admission_lasts() {
-	title "a task that may go on is counted until it does, whatever else of it is done meanwhile"
+	title "a task that may go on is counted until it does, whatever else is done meanwhile"
 	mount_groups
 	load_slow 8
 	make_group g
@@ -338,7 +338,7 @@ line_behind_admitted() {
 	until [ "$(shown device waiting)" = 0 ]; do
 		sleep 0.005
 	done
-	expect "then $(stat h inflight) of h and $(stat g inflight) of g, which still waits for flushes" \
+	expect "then $(stat h inflight) of h, $(stat g inflight) of g, which still waits" \
 		"$(stat h inflight) >= 2 && $(stat g inflight) == 0 && $(shown trees busy) == 2"
 	wait $! || fail "a read failed"
 	expect "$(stat g requests) and $(stat h requests) requests" \

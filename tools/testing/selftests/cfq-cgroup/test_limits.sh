@@ -255,8 +255,8 @@ flush_nowait() {
 	limit g 4
 	start_load g - write 1 0 --ioengine=io_uring --iodepth=16 --sync=dsync
 	sleep 1
-	# By one at a time it may be exceeded, as nothing could be refused in time. Near it there are
-	# refusals, and these moments are a sample.
+	# By one at a time it may be exceeded, as nothing could be refused in time. Near it there
+	# are refusals, and these moments are a sample.
 	most=$(most_held g)
 	expect "g holds up to $most requests" "$most >= 2 && $most <= 5"
 	before=$(stat g requests)

@@ -235,7 +235,8 @@ buffered_apart() {
 	apart buffered 1
 }
 
-# Reads of a group that touch have two levels; of another one, that of the second, ends with the first
+# Reads of a group that touch have two levels. One of another group, with the level of the second,
+# ends where the first does.
 levels_apart() {
 	local procs=cgroup.procs steps
 
