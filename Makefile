@@ -13,7 +13,7 @@ help:
 tree: packages
 	@kit/tree '$(KERNEL)'
 
-#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, onelayer or locktime
+#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, kcsan, onelayer or locktime
 .PHONY: kernel
 kernel: tree
 	@kit/kernel '$(KERNEL)' $(FLAVOUR)
@@ -29,10 +29,11 @@ lint: tree
 test: packages
 	@kit/test $(KERNEL)
 
-#: make stress    all of them on each kernel: also what is not expected to differ between kernels
+#: make stress    what takes longer: with data races watched, all in larger numbers, long random sequences, and what
+#:                make test leaves out on the second kernel
 .PHONY: stress
 stress: packages
-	@kit/test --whole $(KERNEL)
+	@kit/test --stress $(KERNEL)
 
 #: make demo      the four published dd examples and three groups of readers: a table, and build/demo.png
 .PHONY: demo

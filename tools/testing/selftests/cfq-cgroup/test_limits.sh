@@ -298,6 +298,38 @@ shared_io() {
 	done
 }
 
+NR_ROUNDS=${NR_ROUNDS:-50}
+
+# workers: of io_uring, of which each task that does I/O shares the io_context with the others
+workers() {
+	local nr group pid pids
+
+	title "tasks that share an io_context move to another group and back $NR_ROUNDS times, and go on"
+	load_flash
+	make_group a
+	make_group b
+	limit a 8
+	limit b 8
+	watch_mb 0 250
+	start_load a - read 1 0 --ioengine=io_uring --force_async=1 --iodepth=16
+	sleep 1
+	pids=$(cat "$CG/a/cgroup.procs")
+	for nr in $(seq "$NR_ROUNDS"); do
+		for group in b a; do
+			for pid in $pids; do
+				echo "$pid" >"$CG/$group/cgroup.procs" ||
+					fail "move $nr of $pid"
+			done
+			sleep 0.01
+		done
+	done
+	holds a 8
+	goes_on
+	stop_loads
+	sleep 0.2
+	expect "$(held a) and $(held b) requests held" "$(held a) + $(held b) == 0"
+}
+
 waiters() {
 	title "with many tasks waiting: other schedulers, kills, a removed group; nobody hangs"
 	load_disk
@@ -398,5 +430,5 @@ burst_real_time() {
 }
 
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases legacy_form within below lowered raised nowait uring flush_nowait shared_io waiters \
-	burst_500_500 burst_100_100 burst_100_500 burst_real_time unified_form
+run_cases legacy_form within below lowered raised nowait uring flush_nowait shared_io workers \
+	waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time unified_form
