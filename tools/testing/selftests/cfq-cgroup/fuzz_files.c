@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * So many steps, each at random, the same for the same seed: a text to a file of
+ * a group, of the scheduler or of the queue; a group made or removed; a task
+ * moved; another scheduler; the disk unplugged or some of its requests lost.
+ * Meanwhile tasks in these groups read and write.
+ *
+ *   fuzz_files SEED STEPS CGROUP DISK MODEL
+ *
+ * DISK is as in /sys/block, MODEL its directory in debugfs.  What was refused
+ * must not have changed anything, what a file reads must be taken and change
+ * nothing, and in the end every task has to go on.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+#define BLOCK		4096
+#define NR_TASKS	6
+#define NR_GROUPS	12
+#define SETTLE_S	60
+
+static const char *cgroup, *disk, *model;
+static char device[64];
+
+static uint64_t seed;
+static unsigned int step;
+static bool failed;
+
+struct task {
+	pid_t		pid;
+	uint64_t	done;	/* counts what it did; shared */
+};
+
+static struct task *tasks;
+
+static unsigned int any(unsigned int n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 20) % n;
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static void complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	printf("# step %u: ", step);
+	vprintf(format, args);
+	putchar('\n');
+	va_end(args);
+	failed = true;
+}
+
+/* Return: an errno. */
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), ret;
+
+	if (fd < 0)
+		return errno;
+	ret = write(fd, text, strlen(text)) < 0 ? errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* What a file reads, without the end of a single line; false if it cannot be. */
+static bool get(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t n, len = 0;
+
+	if (fd < 0)
+		return false;
+	while ((n = read(fd, buf + len, size - 1 - len)) > 0)
+		len += n;
+	close(fd);
+	buf[len] = '\0';
+	if (len && strchr(buf, '\n') == buf + len - 1)
+		buf[len - 1] = '\0';
+	return !n;
+}
+
+/*
+ * Groups: the first is that in which all are, the others may be there or not, a
+ * third of them below another.
+ */
+
+static void group_path(unsigned int nr, char *path, size_t size)
+{
+	if (!nr)
+		snprintf(path, size, "%s", cgroup);
+	else if (nr % 3)
+		snprintf(path, size, "%s/f%u", cgroup, nr);
+	else
+		snprintf(path, size, "%s/f%u/f%u", cgroup, nr / 3 * 2 - 1, nr);
+}
+
+static void change_group(void)
+{
+	char path[256];
+	int ret;
+
+	group_path(1 + any(NR_GROUPS), path, sizeof(path));
+	ret = any(2) ? mkdir(path, 0755) : rmdir(path);
+	if (ret && errno != EEXIST && errno != ENOENT && errno != EBUSY)
+		complain("%s: %s", path, strerrorname_np(errno));
+}
+
+static void move_task(void)
+{
+	char path[300], text[16];
+	int ret;
+
+	group_path(any(NR_GROUPS + 1), path, sizeof(path) - 20);
+	strcat(path, "/cgroup.procs");
+	sprintf(text, "%d", tasks[any(NR_TASKS)].pid);
+	ret = put(path, text);
+	if (ret && ret != ENOENT && ret != ENODEV)
+		complain("%s: %s", path, strerrorname_np(ret));
+}
+
+/*
+ * Files.
+ */
+
+static const char *any_text(void)
+{
+	static const char * const texts[] = {
+		"0", "1", "2", "3", "4", "7", "8", "10", "20", "64", "100",
+		"400", "1000", "10000", "10001", "100000", "2147483647",
+		"4294967297", "99999999999999999999", "-1", "max", "default",
+		"default 1", "default 3", "default 100", "default max", "idle",
+		"be", "rt", "none", "x", " 5 ", "5\n", "5\n6", "1 2", "",
+	};
+	static char text[32];
+	struct stat stat;
+
+	if (any(3) || lstat(device, &stat))
+		return texts[any(ARRAY_SIZE(texts))];
+	snprintf(text, sizeof(text), "%u:%u %s", major(stat.st_rdev),
+		 minor(stat.st_rdev), texts[any(ARRAY_SIZE(texts))]);
+	return text;
+}
+
+/* One of those that @pattern matches. */
+static bool any_file(const char *pattern, char *path, size_t size)
+{
+	glob_t found;
+	bool any_found;
+
+	any_found = !glob(pattern, 0, NULL, &found);
+	if (any_found) {
+		snprintf(path, size, "%s", found.gl_pathv[any(found.gl_pathc)]);
+		globfree(&found);
+	}
+	return any_found;
+}
+
+/* Return: whether the file is there, and is one that can be written to. */
+static bool any_setting(char *path, size_t size)
+{
+	char pattern[300];
+
+	if (any(2)) {
+		snprintf(pattern, sizeof(pattern),
+			 "/sys/block/%s/queue/iosched/*", disk);
+	} else {
+		group_path(any(NR_GROUPS + 1), pattern, sizeof(pattern) - 10);
+		strcat(pattern, "/cfq.*");
+	}
+	return any_file(pattern, path, size) && !strstr(path, "cfq.stat");
+}
+
+static void write_setting(void)
+{
+	char path[256], before[4096], after[4096];
+	const char *text = any_text();
+	int ret;
+
+	if (!any_setting(path, sizeof(path)) ||
+	    !get(path, before, sizeof(before)))
+		return;
+	ret = put(path, text);
+	if (!get(path, after, sizeof(after)))
+		return;
+	if (ret && strcmp(before, after))
+		complain("'%s' gives %s and changes %s from '%s' to '%s'", text,
+			 strerrorname_np(ret), path, before, after);
+}
+
+static void write_what_is_there(void)
+{
+	char path[256], before[4096], after[4096];
+	int ret;
+
+	if (!any_setting(path, sizeof(path)) ||
+	    !get(path, before, sizeof(before)) || !*before ||
+	    strchr(before, '\n'))
+		return;
+	ret = put(path, before);
+	if (ret == ENOENT || ret == ENODEV || !get(path, after, sizeof(after)))
+		return;
+	if (ret || strcmp(before, after))
+		complain("'%s' gives %s, and %s reads '%s'", before,
+			 ret ? strerrorname_np(ret) : "0", path, after);
+}
+
+static void read_file(void)
+{
+	static char text[65536];
+	char pattern[300], path[256];
+
+	if (any(2)) {
+		snprintf(pattern, sizeof(pattern),
+			 "/sys/kernel/debug/block/%s/sched/*", disk);
+	} else {
+		group_path(any(NR_GROUPS + 1), pattern, sizeof(pattern) - 10);
+		strcat(pattern, "/cfq.*");
+	}
+	if (any_file(pattern, path, sizeof(path)))
+		get(path, text, sizeof(text));
+}
+
+/* Of the queue, whose rules are not ours. */
+static void change_queue(void)
+{
+	static const struct {
+		const char	*file;
+		const char	*texts[4];
+	} changes[] = {
+		{ "scheduler", { "cfq", "none", "mq-deadline", "bfq" } },
+		{ "nr_requests", { "4", "8", "64", "256" } },
+		{ "async_depth", { "1", "3", "32", "1000" } },
+		{ "rotational", { "0", "1", "0", "1" } },
+		{ "nomerges", { "0", "1", "2", "0" } },
+		{ "rq_affinity", { "0", "1", "2", "1" } },
+	};
+	const unsigned int nr = any(ARRAY_SIZE(changes));
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/block/%s/queue/%s", disk,
+		 changes[nr].file);
+	put(path, changes[nr].texts[any(4)]);
+}
+
+static void order_model(const char *file, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", model, file);
+	put(path, text);
+}
+
+static void select_cfq(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/block/%s/queue/scheduler", disk);
+	put(path, "cfq");
+}
+
+static void disturb_disk(void)
+{
+	switch (any(8)) {
+	case 0:
+		order_model("unplug", "1");
+		usleep(any(20000));
+		order_model("plug", "1");
+		select_cfq();
+		break;
+	case 1:
+		order_model("hang", "2");
+		break;
+	case 2:
+		order_model("hang", "3 requeue");
+		break;
+	case 3:
+		order_model("fail", "0 100000000 3");
+		break;
+	default:
+		select_cfq();
+	}
+}
+
+/*
+ * Tasks.
+ */
+
+static void run_task(struct task *task, unsigned int nr)
+{
+	const int how = nr % 3 ? O_DIRECT : 0;
+	void *buf = aligned_alloc(BLOCK, BLOCK);
+	off_t block;
+	ssize_t n;
+	int fd = -1;
+
+	seed += nr * 0x9e3779b97f4a7c15;
+	if (!buf)
+		die("memory");
+	while (true) {
+		/* It may be away */
+		while (fd < 0 && (fd = open(device, O_RDWR | how)) < 0)
+			usleep(10000);
+		block = nr * 10000 + any(5000);
+		if (nr & 1)
+			n = pwrite(fd, buf, BLOCK, block * BLOCK);
+		else
+			n = pread(fd, buf, BLOCK, block * BLOCK);
+		if (nr == 3 && n == BLOCK && !any(16))
+			n = fsync(fd) ? -1 : BLOCK;
+		if (n == BLOCK) {
+			__atomic_fetch_add(&task->done, 1, __ATOMIC_RELAXED);
+			continue;
+		}
+		close(fd);
+		fd = -1;
+		usleep(1000);
+	}
+}
+
+static void start_tasks(void)
+{
+	tasks = mmap(NULL, NR_TASKS * sizeof(*tasks), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (tasks == MAP_FAILED)
+		die("mmap");
+	for (unsigned int nr = 0; nr < NR_TASKS; nr++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid)
+			run_task(&tasks[nr], nr);
+		tasks[nr].pid = pid;
+	}
+}
+
+static uint64_t done(unsigned int nr)
+{
+	return __atomic_load_n(&tasks[nr].done, __ATOMIC_RELAXED);
+}
+
+/* Nothing is in the way any more: does each task go on? */
+static void settle(void)
+{
+	uint64_t before[NR_TASKS];
+	unsigned int nr, left;
+	char path[300];
+
+	order_model("plug", "1");
+	order_model("hang", "0");
+	order_model("fail", "0 0 0");
+	select_cfq();
+	for (nr = 0; nr <= NR_GROUPS; nr++) {
+		group_path(nr, path, sizeof(path) - 30);
+		strcat(path, "/cfq.nr_group_requests");
+		put(path, "max");
+	}
+	for (nr = 0; nr < NR_TASKS; nr++)
+		before[nr] = done(nr);
+	for (left = SETTLE_S * 10; left; left--) {
+		for (nr = 0; nr < NR_TASKS && done(nr) > before[nr]; nr++)
+			;
+		if (nr == NR_TASKS)
+			return;
+		usleep(100000);
+	}
+	complain("task %u does not go on within %u s", nr, SETTLE_S);
+}
+
+static const struct {
+	unsigned int	parts;
+	void		(*take)(void);
+} steps[] = {
+	{ 30, write_setting },
+	{ 10, write_what_is_there },
+	{ 20, move_task },
+	{ 15, change_group },
+	{ 10, read_file },
+	{ 3, change_queue },
+	{ 1, disturb_disk },
+};
+
+static void take_step(void)
+{
+	unsigned int i, part, parts = 0;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++)
+		parts += steps[i].parts;
+	part = any(parts);
+	for (i = 0; part >= steps[i].parts; i++)
+		part -= steps[i].parts;
+	steps[i].take();
+	/* Now and then requests have time to pile up, or to end. */
+	if (!any(8))
+		usleep(any(5000));
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int nr, nr_steps;
+
+	if (argc != 6) {
+		fprintf(stderr, "usage: %s SEED STEPS CGROUP DISK MODEL\n",
+			argv[0]);
+		return 2;
+	}
+	seed = 0x853c49e6748fea9b + strtoull(argv[1], NULL, 0);
+	nr_steps = atoi(argv[2]);
+	cgroup = argv[3];
+	disk = argv[4];
+	model = argv[5];
+	snprintf(device, sizeof(device), "/dev/%s", disk);
+	start_tasks();
+	for (step = 1; step <= nr_steps && !failed; step++) {
+		take_step();
+		if (nr_steps >= 5 && !(step % (nr_steps / 5)))
+			printf("# %u steps\n", step);
+		fflush(stdout);
+	}
+	settle();
+	for (nr = 0; nr < NR_TASKS; nr++) {
+		printf("# task %u: %llu requests\n", nr,
+		       (unsigned long long)done(nr));
+		kill(tasks[nr].pid, SIGKILL);
+	}
+	return failed;
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Without memory: every allocation of the scheduler's fails at some point. What follows is an error,
+# or a request that is served all the same.
+
+. ./test_common.sh
+
+FAILSLAB=/sys/kernel/debug/failslab
+KMEM=/sys/kernel/tracing/events/kmem
+GOT_NONE="$KMEM/kmalloc $KMEM/kmem_cache_alloc"
+
+# trace_failures 0|1: who asks for memory and has none
+trace_failures() {
+	local event
+
+	for event in $GOT_NONE; do
+		echo 'ptr == 0' >"$event/filter"
+		echo "$1" >"$event/enable"
+	done
+}
+
+# failed_in FUNCTION...: one of these, as one may be part of another when they are compiled
+failed_in() {
+	local function
+
+	for function; do
+		! grep -q "call_site=${function}[+.]" "$TMP/trace" || return 0
+	done
+	fail "none of $* was without memory"
+}
+
+each() {
+	./fail_nth "$@" || fail "$* does not fail as it should"
+}
+
+one_by_one() {
+	title "each allocation fails: selecting cfq, groups, settings, the first request of a group"
+	load_disk
+	mount_groups
+	make_group g
+	echo 0 >"$FAILSLAB/ignore-gfp-wait"
+	echo 0 >"$FAILSLAB/verbose"
+	echo -1 >"$FAILSLAB/times"
+	trace_failures 1
+	each write "$QUEUE/scheduler" cfq none
+	select_sched cfq
+	each mkdir "$CG/new"
+	for file in weight_device nr_group_requests; do
+		each write "$CG/g/cfq.$file" "$(cat "/sys/block/$DISK/dev") 7" \
+			"$(cat "/sys/block/$DISK/dev") default"
+	done
+	each read "$CG/new" "$DEV" max
+	each read "$CG/new" "$DEV" 5
+	trace_failures 0
+	cp /sys/kernel/tracing/trace "$TMP/trace"
+	echo >/sys/kernel/tracing/trace
+	note "without memory: $(sed -n 's/.*call_site=\(c[fi][qc][a-z_]*\).*/\1/p' "$TMP/trace" |
+		sort | uniq -c | tr -s ' \n' ' ')"
+	failed_in cfq_alloc_meta_data cfq_init_sched
+	failed_in cfqc_css_alloc
+	failed_in cfqc_set_for_device
+	failed_in cfq_group_find_or_create cfq_group_get
+	failed_in cfqq_alloc cic_renew_cfqq cfqd_get_shared_cfqq
+	failed_in cfq_wait_for_place cfq_due_depth
+	left=$(grep -c ' held [1-9]' "/sys/kernel/debug/block/$DISK/sched/trees")
+	expect "$left groups hold requests without I/O" "$left == 0"
+}
+
+# keep_moving PID...: between groups that live for a moment, NR times
+keep_moving() {
+	local nr pid
+
+	for nr in $(seq "$NR_GROUPS"); do
+		make_group "new$nr"
+		for pid; do
+			echo "$pid" >"$CG/new$nr/cgroup.procs" || fail "cannot move $pid"
+		done
+		sleep 0.05
+		[ "$nr" = 1 ] || remove_group "new$((nr - 1))"
+	done
+}
+
+NR_GROUPS=${NR_GROUPS:-40}
+
+often() {
+	local option
+
+	title "who must not wait for memory has none every third time: none hangs, no wrong byte"
+	load_disk
+	mount_groups
+	echo 1 >"$FAILSLAB/ignore-gfp-wait"
+	echo 0 >"$FAILSLAB/verbose"
+	echo -1 >"$FAILSLAB/times"
+	echo 1 >"$FAILSLAB/task-filter"
+	echo 33 >"$FAILSLAB/probability"
+	trace_failures 1
+	PIDS=
+	for option in --rw=randwrite --rw=write; do
+		(echo 1 >/proc/self/make-it-fail && run_as - - fio --name=verify --filename="$DEV" \
+			--offset=$((${#PIDS} * 4))m --size=2m --direct=1 --bsrange=4k-16k \
+			--ioengine=libaio --iodepth=8 --verify=crc32c --verify_fatal=1 \
+			--disk_util=0 --thread --loops=1000 "$option") >"$TMP/verify$option" 2>&1 &
+		PIDS="$PIDS $!"
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	keep_moving $PIDS
+	trace_failures 0
+	echo 0 >"$FAILSLAB/probability"
+	echo 0 >"$FAILSLAB/task-filter"
+	cp /sys/kernel/tracing/trace "$TMP/trace"
+	echo >/sys/kernel/tracing/trace
+	note "without memory: $(sed -n 's/.*call_site=\(c[fi][qc][a-z_]*\).*/\1/p' "$TMP/trace" |
+		sort | uniq -c | tr -s ' \n' ' ')"
+	failed_in cfq_group_find_or_create cfq_group_get
+	failed_in cfqq_alloc cic_renew_cfqq cfqd_get_shared_cfqq
+	for option in $PIDS; do
+		kill "$option" || fail "fio has ended: $(sed -n '1,9s/^/# /p' "$TMP"/verify*)"
+		wait "$option"
+	done 2>/dev/null
+	! grep -q 'verify:.*bad\|err= *[1-9]' "$TMP"/verify* ||
+		fail "fio found wrong data or an error: $(grep -h 'bad\|err=' "$TMP"/verify*)"
+}
+
+[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+[ -d "$FAILSLAB" ] || skip_all "the kernel has no failslab"
+run_cases one_by_one often
