@@ -58,7 +58,7 @@ one_by_one() {
 		sort | uniq -c | tr -s ' \n' ' ')"
 	failed_in cfq_alloc_meta_data cfq_init_sched
 	failed_in cfqc_css_alloc
-	failed_in cfqc_set_for_device
+	failed_in cfq_cgroup_set_for_device
 	failed_in cfq_group_find_or_create cfq_group_get
 	failed_in cfqq_alloc cic_renew_cfqq cfqd_get_shared_cfqq
 	failed_in cfq_wait_for_place cfq_due_depth
