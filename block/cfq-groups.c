@@ -155,7 +155,8 @@
  * holds it may walk a row without another lock, as rows only lose elements
  * under it.  cfqmd->lock nests inside it.  cfq_grid_lock, inside cfqmd->lock,
  * protects what is added to rows and the settings of a cgroup, so that a new
- * cfqd never misses a change.
+ * cfqd never misses a change.  What has no other context in its description is
+ * called with cfqmd->lock held.
  */
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>
@@ -283,8 +284,6 @@ static struct cfq_entity *cfq_first_awaited(const struct cfq_member *member,
  *
  * Others need not wait any more, although some of its tasks sent something just
  * now, and neither for the groups above if they have nothing else.
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -394,8 +393,6 @@ static u64 cfq_mixed_lead(const struct cfq_driver_data *dd,
  * @cfqd: the group on the device
  * @stat: which of them
  * @n: how much
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 {
@@ -414,8 +411,6 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
  * @wait_ns: since it was made
  * @cost_ns: device time that it is expected to take
  * @now_ns: time
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 			  u64 cost_ns, u64 now_ns)
@@ -442,8 +437,6 @@ void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
  * @cfqd: the group on the device, for what its tasks did
  * @ns: to be charged; negative to take back what was charged in advance
  * @spent_ns: device time that is now known to have been spent
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 {
@@ -535,8 +528,6 @@ static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
  * @cfqd: the group on the device; may have been busy before
  * @urgent: which needs no turn
  * @now_ns: time
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 {
@@ -578,7 +569,6 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
  *
  * By its turn alone it is ahead by a group_slice at the mean weight.
  *
- * Context: cfqmd->lock held.
  * Return: true if the group or one above it is in debt.
  */
 bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
@@ -604,7 +594,6 @@ bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
  * @cost_ns: device time that it is expected to take
  * @now_ns: time
  *
- * Context: cfqmd->lock held.
  * Return: when at least half of what may be borrowed is there again.
  */
 u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns)
@@ -636,8 +625,6 @@ static void cfq_group_end_slice(struct cfq_data *cfqd, enum cfq_end end)
  * cfq_group_went_idle - nothing of a group's tasks is queued, sent or awaited
  * @cfqd: the group on the device; its tasks may wait for descriptors
  * @now_ns: time
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -678,8 +665,6 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
  *
  * Its weight counts from now on.  If it was away, it is a newcomer when it has
  * its request.
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -701,8 +686,6 @@ void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
 /**
  * cfq_group_became_ready - a group's tasks have the first request queued
  * @cfqd: the group on the device
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_became_ready(struct cfq_data *cfqd)
 {
@@ -715,8 +698,6 @@ void cfq_group_became_ready(struct cfq_data *cfqd)
 /**
  * cfq_group_ran_dry - the last queued request of a group's tasks is gone
  * @cfqd: the group on the device
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_ran_dry(struct cfq_data *cfqd)
 {
@@ -820,7 +801,6 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
  * cfq_group_has_turn - may this group wait for a task's next request?
  * @cfqd: the group on the device
  *
- * Context: cfqmd->lock held.
  * Return: false if it would wait in the time of another group.
  */
 bool cfq_group_has_turn(const struct cfq_data *cfqd)
@@ -903,7 +883,6 @@ static bool cfq_member_must_wait(const struct cfq_member *member, u64 now_ns)
  * @cfqd: the group on the device, with requests queued
  * @now_ns: time
  *
- * Context: cfqmd->lock held.
  * Return: true if none of its requests may be sent now.
  */
 bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns)
@@ -1190,7 +1169,6 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
  * Where groups take turns: it is looked for among the rivals of the group whose
  * turn it is, and of those above.  Elsewhere all groups are asked in order.
  *
- * Context: cfqmd->lock held.
  * Return: the group, of which one request is to be served now, or NULL.
  */
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
@@ -1220,8 +1198,6 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
  * @cfqmd: the device
  * @now_ns: time
  * @end: why
- *
- * Context: cfqmd->lock held.
  */
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 enum cfq_end end)
@@ -1242,7 +1218,6 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
  * @cfqmd: the device
  * @now_ns: time
  *
- * Context: cfqmd->lock held.
  * Return: the group, or NULL if none may be served now.  The group may turn
  * out to have nothing that can be sent yet.
  */
@@ -1291,7 +1266,6 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
  * @cfqd: that group
  * @now_ns: time
  *
- * Context: cfqmd->lock held.
  * Return: the group to try next, NULL if none may be served now.
  */
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
@@ -1366,8 +1340,6 @@ bool cfq_groups_limited(void)
 /**
  * cfq_group_hold - a group has one more request, whatever its limit
  * @cfqd: the group on the device
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_hold(struct cfq_data *cfqd)
 {
@@ -1417,8 +1389,6 @@ static void cfqd_admit(struct cfq_data *cfqd)
 /**
  * cfq_group_release - a group has one request less
  * @cfqd: the group on the device
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_release(struct cfq_data *cfqd)
 {
@@ -1592,8 +1562,6 @@ static void cfq_grid_unlink(struct cfq_data *cfqd)
 /**
  * cfq_group_put - let go of a group on a device
  * @cfqd: the group; the last reference frees it
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_put(struct cfq_data *cfqd)
 {
@@ -1634,7 +1602,6 @@ void cfq_group_put(struct cfq_data *cfqd)
  * Below its part, and be it less than one, if there is any; above it, if it is
  * the group's turn or there are no turns, what is lent.
  *
- * Context: cfqmd->lock held.
  * Return: true if there is one for this task.
  */
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
@@ -1694,8 +1661,6 @@ static void cfqd_count_line(struct cfq_data *cfqd, int n)
 /**
  * cfq_group_line_began - a group's tasks have begun to wait for descriptors
  * @cfqd: the group on the device
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_line_began(struct cfq_data *cfqd)
 {
@@ -1707,8 +1672,6 @@ void cfq_group_line_began(struct cfq_data *cfqd)
 /**
  * cfq_group_line_ended - the last of a group's tasks that waited may go on
  * @cfqd: the group on the device
- *
- * Context: cfqmd->lock held.
  */
 void cfq_group_line_ended(struct cfq_data *cfqd)
 {
@@ -1726,7 +1689,6 @@ void cfq_group_line_ended(struct cfq_data *cfqd)
  * now, as the others can do nothing with it; else the one that is to be served
  * first of those that have room.
  *
- * Context: cfqmd->lock held.
  * Return: the group, NULL if there is no descriptor for any.
  */
 struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
@@ -2021,7 +1983,6 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
  * cfq_group_get_current - the current task's group on a device
  * @cfqmd: the device
  *
- * Context: cfqmd->lock held.
  * Return: as cfq_group_get().
  */
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
@@ -2038,7 +1999,6 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
  * cfq_group_css - the cgroup of a group on a device, for messages about it
  * @cfqd: the group on the device
  *
- * Context: cfqmd->lock held.
  * Return: NULL once the cgroup is removed.
  */
 struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd)
@@ -2093,8 +2053,6 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
  * cfq_groups_show - print the groups of a device
  * @cfqmd: the device
  * @m: where to
- *
- * Context: cfqmd->lock held.
  */
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 {

@@ -95,6 +95,8 @@
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged to the request that completes next.
+ *
+ * What has no other context in its description is called with cfqmd->lock held.
  */
 #include <linux/blk-mq.h>
 #include <linux/completion.h>
@@ -2514,7 +2516,6 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
  * @cfqd: the group on the device
  * @now_ns: time
  *
- * Context: cfqmd->lock held.
  * Return: true while a request of its active queue is waited for.
  */
 bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns)
@@ -2529,7 +2530,6 @@ bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns)
  * cfq_data_shares_head - may others send requests while it is a group's turn?
  * @cfqd: the group on the device
  *
- * Context: cfqmd->lock held.
  * Return: false if one of its tasks has a slice.
  */
 bool cfq_data_shares_head(const struct cfq_data *cfqd)
@@ -2541,8 +2541,6 @@ bool cfq_data_shares_head(const struct cfq_data *cfqd)
  * cfq_data_deactivate - the turn of a group is over
  * @cfqd: the group on the device
  * @now_ns: time
- *
- * Context: cfqmd->lock held.
  */
 void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -2575,8 +2573,6 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
  *
  * Gives up the queues that belong to nobody but the group; those that still
  * have requests last until these are gone.
- *
- * Context: cfqmd->lock held.
  */
 void cfq_data_exit(struct cfq_data *cfqd)
 {
@@ -2840,8 +2836,6 @@ static void cfqq_show(const struct cfq_queue *cfqq, struct seq_file *m)
  * cfq_data_show - print the trees of a group on a device
  * @cfqd: the group on the device
  * @m: where to
- *
- * Context: cfqmd->lock held.
  */
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
 {
