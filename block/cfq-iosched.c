@@ -1150,9 +1150,9 @@ static void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		list_del(&waiter->node);
 		cfqd->line_served_ns[class] = now_ns;
 		cfqd->nr_in_own_line--;
-		cfqmd->nr_waiting--;
+		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
 		cfqmd->nr_rt_waiting -= waiter->class == CFQ_CLASS_RT;
-		cfqmd->nr_admitted++;
+		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = now_ns;
 		cfqmd->expected_until_ns =
@@ -1171,7 +1171,7 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	cfqmd->nr_admitted--;
+	WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted - 1);
 	cfqd->nr_admitted--;
 	if (!cfq_data_wants(cfqd) && !cfqd->active_cfqq)
 		cfq_group_went_idle(cfqd, ktime_get_ns());
@@ -1202,7 +1202,7 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
 	init_completion(&waiter.admitted);
 	list_add_tail(&waiter.node, &cfqd->line[class]);
 	cfqd->nr_in_own_line++;
-	cfqmd->nr_waiting++;
+	WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
 	cfqmd->nr_rt_waiting += class == CFQ_CLASS_RT;
 	if (first)
 		cfq_group_line_began(cfqd);
@@ -2097,7 +2097,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	cfqq->since_fifo_check++;
 	if (!dd->one_head)
 		cfq_parallel_sent(dd, rq, now_ns);
-	dd->nr_in_driver++;
+	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
 	cfqd->nr_in_driver++;
 	cfqq->nr_in_driver++;
 
@@ -2353,7 +2353,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	u64 spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
 				      cfq_parallel_completed(dd, rq, now_ns);
 
-	dd->nr_in_driver--;
+	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver - 1);
 	cfqd->nr_in_driver--;
 	cfqq->nr_in_driver--;
 	if (unlikely((unsigned long)rq->elv.priv[1] & RQ_FIRST))

@@ -202,7 +202,8 @@ struct cfq_driver_data {
 	 * cost, and waiting for the next nearby request can pay.
 	 */
 	bool			one_head;
-	unsigned int		nr_in_driver;	/* requests sent, not completed */
+	/* Requests sent, not completed; read locklessly by cfq_nr_held(). */
+	unsigned int		nr_in_driver;
 	sector_t		last_position;	/* end of the last one sent */
 	unsigned int		nr_first_in_driver; /* sent out of order */
 	u64			first_since_ns;	/* that one of those is waited for */
@@ -339,7 +340,8 @@ struct cfq_data {
  * @nr_since_withheld: completions since then
  * @nr_waiting: tasks that wait for a descriptor; read locklessly
  * @nr_rt_waiting: those of them that are of the real time class
- * @nr_admitted: those that did and may go on, but have no request queued yet
+ * @nr_admitted: those that did and may go on, but have no request queued yet;
+ *	read locklessly
  * @rt_until_ns: until when a task of the real time class may be back
  * @merge_cic: the submitter's, during a bio merge attempt
  * @oom_cfqq: used when no cfq_queue can be allocated
