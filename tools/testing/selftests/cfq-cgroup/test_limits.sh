@@ -304,7 +304,7 @@ NR_ROUNDS=${NR_ROUNDS:-50}
 workers() {
 	local nr group pid pids
 
-	title "tasks that share an io_context move to another group and back $NR_ROUNDS times, and go on"
+	title "tasks that share an io_context move to another group and back $NR_ROUNDS times"
 	load_flash
 	make_group a
 	make_group b
