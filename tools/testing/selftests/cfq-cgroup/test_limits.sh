@@ -323,7 +323,9 @@ workers() {
 			sleep 0.01
 		done
 	done
-	holds a 8
+	# A sample of moments, on a fast device
+	most=$(most_held a)
+	expect "a holds up to $most requests" "$most >= 4 && $most <= 8"
 	goes_on
 	stop_loads
 	sleep 0.2
