@@ -48,7 +48,7 @@ FLASH_COST = {
 
 @dataclass(frozen=True)
 class Group:
-    priority: int
+    priority: int | str  # a text is that of tasks of the root group
     processes: int
     load: str
     depth: int = 1
@@ -390,6 +390,23 @@ SCENARIOS = [
             "io.cost": "0.107 / 0.378 / 1.1 ms, 73204 / 105076 KB",
         },
         goal="<= 0.110 / 0.200 / 0.5 ms, >= 70000 / 430000 KB",
+    ),
+    *(
+        side_by_side(
+            name,
+            "4",
+            "quiet",
+            f"disk, a reader of the idle class beside {what}, 60 s",
+            "disk",
+            2,
+            60,
+            [Group("idle", 1, "read"), beside],
+            goal="no request takes longer than a second, and the others lose 2 %",
+        )
+        for name, what, beside in (
+            ("idle_reads", "four readers", Group("be/4", 4, "read")),
+            ("idle_stream", "a stream", Group("be/4", 1, "seq")),
+        )
     ),
     side_by_side(
         "stream",

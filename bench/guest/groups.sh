@@ -4,7 +4,7 @@
 #
 #	groups.sh DEVICE RAMP SECONDS PRIORITY:PROCESSES:LOAD[:DEPTH]...
 #
-# LOAD is one of start_load's. RAMP seconds pass before anything is counted. The groups' areas lie one after the other,
+# LOAD is one of start_load's. With "idle" or "be/4" for PRIORITY it is of the root group's tasks. RAMP seconds pass before anything is counted. The groups' areas lie one after the other,
 # GAP MB apart (0).
 
 EXTRA=/guest/peers.sh
@@ -13,13 +13,21 @@ EXTRA=/guest/peers.sh
 
 # start_group NR FIRST_MB PRIORITY PROCESSES LOAD [DEPTH]
 start_group() {
-	local nr=$1 first=$2 prio=$3 processes=$4 load=$5 depth=$6
+	local nr=$1 group=g$1 first=$2 prio=$3 processes=$4 load=$5 depth=$6 task
 
-	make_group "g$nr" "$prio"
+	case $prio in
+	idle | be/*)
+		group=. task=$prio
+		;;
+	*)
+		task=$(task_prio "$prio")
+		make_group "$group" "$prio"
+		;;
+	esac
 	set -- --ramp_time="$RAMP" --group_reporting --output="$OUT/fio.$nr.json" \
 		--output-format=json+ --percentile_list=50:99:99.9
 	[ -z "$depth" ] || set -- "$@" --ioengine=libaio --iodepth="$depth"
-	start_load "g$nr" "$(task_prio "$prio")" "$load" "$processes" "$first" "$@"
+	start_load "$group" "$task" "$load" "$processes" "$first" "$@"
 }
 
 device=$1
