@@ -27,6 +27,7 @@ lint: tree
 #:                another way
 .PHONY: test
 test: packages
+	@kit/packages packages-dkms.list
 	@kit/test $(KERNEL)
 
 #: make stress    what takes longer: with data races watched, all in larger numbers, long random sequences, and what
@@ -34,6 +35,12 @@ test: packages
 .PHONY: stress
 stress: packages
 	@kit/test --stress $(KERNEL)
+
+#: make stock     the suites that hold for the module, all of them, on the kernel of the distribution
+.PHONY: stock
+stock: packages
+	@kit/packages packages-dkms.list
+	@kit/test --stock 6.12
 
 #: make demo      the four published dd examples and three groups of readers: a table, and build/demo.png
 .PHONY: demo

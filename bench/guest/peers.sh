@@ -11,7 +11,7 @@
 
 OUT=/out
 
-[ "$PEER" != iocost ] || CONTROLLER=io
+[ "$PEER" != iocost ] || { CONTROLLER=io FILES=; }
 [ -z "$IONICE" ] || CONTROLLER=
 
 # A scheduler that cannot do what is asked has no result.

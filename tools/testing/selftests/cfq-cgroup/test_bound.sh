@@ -28,7 +28,7 @@ longest_ms() {
 
 # set_class GROUP CLASS
 set_class() {
-	echo "$2" >"$CG/$1/cfq.ioprio_class" || fail "cannot give group $1 class $2"
+	echo "$2" >"$CG/$1/$FILES.ioprio_class" || fail "cannot give group $1 class $2"
 }
 
 # pair LOWER HIGHER: the groups low and high, of these classes

@@ -17,11 +17,30 @@ MB=2048				# sectors
 DD=$([ -x /usr/bin/dd ] && echo /usr/bin/)dd
 KSFT_SKIP=4
 
-case $SCHED in
-bfq) CONTROLLER=blkio ;;
-*) CONTROLLER=cfq ;;
-esac
-grep -qs "^${CONTROLLER}[[:space:]]" /proc/cgroups || CONTROLLER=
+# has_controller NAME: in the kernel
+has_controller() {
+	grep -qs "^$1[[:space:]]" /proc/cgroups
+}
+
+# loads_groups: cfq is a module here, with groups that are those of the io controller
+loads_groups() {
+	[ "$SCHED" = cfq ] && load_module cfq && grep -q ' cfq_cpd_alloc' /proc/kallsyms
+}
+
+# Whose groups they are, and what the names of the scheduler's files begin with: cfq.weight
+set_controller() {
+	CONTROLLER=cfq
+	FILES=cfq
+	[ "$SCHED" != bfq ] || { CONTROLLER=blkio FILES=; }
+	if has_controller "$CONTROLLER"; then
+		:
+	elif loads_groups 2>/dev/null; then
+		CONTROLLER=blkio
+		FILES=blkio.cfq
+	else
+		CONTROLLER=
+	fi
+}
 
 TMP=$(mktemp -d)
 trap 'rm -rf "$TMP"' EXIT
@@ -258,6 +277,12 @@ mount_unified() {
 	CG=/dev/unified
 	mkdir -p "$CG"
 	mount -t cgroup2 none "$CG"
+	if [ "$CONTROLLER" = blkio ]; then
+		CONTROLLER=io
+		FILES=io.cfq
+		retry enable_unified io blkio || fail "cannot enable io in version 2"
+		return
+	fi
 	retry enable_unified "$CONTROLLER" || fail "cannot enable $CONTROLLER in version 2"
 }
 
@@ -278,10 +303,10 @@ make_group() {
 }
 
 group_ioprio() {
-	case $CONTROLLER in
+	case ${FILES:-$CONTROLLER} in
 	io) echo "$((100 * (8 - $2)))" >"$CG/$1/io.weight" ;;
 	blkio) echo "$((100 * (8 - $2)))" >"$CG/$1/blkio.bfq.weight" ;;
-	*) echo "$2" >"$CG/$1/cfq.ioprio" ;;
+	*) echo "$2" >"$CG/$1/$FILES.ioprio" ;;
 	esac
 }
 
@@ -526,9 +551,9 @@ watch_mb() {
 	done
 }
 
-# stat GROUP NAME [DISK [FILE]]: the number in cfq.stat
+# stat GROUP NAME [DISK [FILE]]: the number in its stat
 stat() {
-	grep "^$(cat "/sys/block/${3:-$DISK}/dev") " "${4:-$CG/$1/cfq.stat}" | tr ' ' '\n' |
+	grep "^$(cat "/sys/block/${3:-$DISK}/dev") " "${4:-$CG/$1/$FILES.stat}" | tr ' ' '\n' |
 		sed -n "s/^$2=//p"
 }
 
@@ -648,7 +673,14 @@ sample_stop() {
 	SAMPLER=
 }
 
+# needs_groups: of this scheduler, wherever they come from
+needs_groups() {
+	[ "$SCHED" = cfq ] || skip_all "for cfq"
+	[ -n "$CONTROLLER" ] || skip_all "no groups of cfq"
+}
+
 [ "$(id -u)" = 0 ] || skip_all "needs root"
+set_controller
 
 # shellcheck source=/dev/null
 [ -z "$EXTRA" ] || . "$EXTRA"

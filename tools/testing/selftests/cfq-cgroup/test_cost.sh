@@ -58,5 +58,5 @@ direct() {
 	added 1350
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 run_cases buffered direct

@@ -105,7 +105,7 @@ classes_without_descriptors() {
 	load_disk ncq_depth=1
 	make_group crowd
 	make_group one
-	echo rt >"$CG/one/cfq.ioprio_class" || fail "cannot set the class"
+	echo rt >"$CG/one/$FILES.ioprio_class" || fail "cannot set the class"
 	start_load crowd - read 10 0
 	sleep 2
 	start_load one - read 1 2500

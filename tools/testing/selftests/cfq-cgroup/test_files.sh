@@ -18,7 +18,7 @@ default_is() {
 
 weight_file() {
 	title "cfq.weight is 1 to 10000, and another view of cfq.ioprio"
-	in_group cfq.weight
+	in_group "$FILES.weight"
 	default_is 100
 	for value in 1 10000 99 300; do
 		takes '%d' "$value"
@@ -26,8 +26,8 @@ weight_file() {
 	done
 	for pair in 1:7 37:7 38:6 100:4 150:2 200:0 10000:0; do
 		takes '%d' "${pair%:*}"
-		expect "weight ${pair%:*} is priority $(cat "$CG/g/cfq.ioprio")" \
-			"$(cat "$CG/g/cfq.ioprio") == ${pair#*:}"
+		expect "weight ${pair%:*} is priority $(cat "$CG/g/$FILES.ioprio")" \
+			"$(cat "$CG/g/$FILES.ioprio") == ${pair#*:}"
 	done
 	group_ioprio g 7
 	expect "priority 7 is weight $(cat "$FILE")" "$(cat "$FILE") == 25"
@@ -35,16 +35,16 @@ weight_file() {
 
 leaf_weight_file() {
 	title "cfq.leaf_weight is 1 to 10000; the root group has none"
-	in_group cfq.leaf_weight
+	in_group "$FILES.leaf_weight"
 	default_is 100
 	takes '%d' 1
 	takes '%d\n' 10000
-	[ ! -e "$CG/cfq.leaf_weight" ] || fail "the root group has a leaf_weight"
+	[ ! -e "$CG/$FILES.leaf_weight" ] || fail "the root group has a leaf_weight"
 }
 
 class_file() {
 	title "cfq.ioprio_class is 1 to 3, or a name"
-	in_group cfq.ioprio_class
+	in_group "$FILES.ioprio_class"
 	default_is 2
 	for value in 1 2 3; do
 		takes '%d' "$value"
@@ -76,7 +76,7 @@ $b 300"
 weight_device_file() {
 	title "cfq.weight_device takes weights of disks, one a write"
 	load_disk nr_devices=2
-	in_group cfq.weight_device
+	in_group "$FILES.weight_device"
 	default_is ''
 	gives "$(cat /sys/block/cfqd0/dev) 0" ""
 	device_lines ""
@@ -86,7 +86,7 @@ weight_device_file() {
 replugged() {
 	title "a weight of a disk outlives the disk, and can be removed without it"
 	load_disk
-	in_group cfq.weight_device
+	in_group "$FILES.weight_device"
 	dev=$(cat "/sys/block/$DISK/dev")
 	gives "$dev 200" "$dev 200"
 	unload_disk
@@ -100,27 +100,29 @@ unified() {
 	title "version 2: the same files in its form, for threads as well"
 	mount_unified
 	load_disk nr_devices=2
-	in_group cfq.weight
+	in_group "$FILES.weight"
 	default_is 'default 100'
 	gives "100" "default 100"
 	gives "default 250" "default 250"
 	gives " default \t 70\n" "default 70"
 	device_lines "default 70
 "
-	in_group cfq.ioprio
+	in_group "$FILES.ioprio"
 	takes '%d' 0
-	in_group cfq.ioprio_class
+	in_group "$FILES.ioprio_class"
 	default_is 2
 	gives 'rt' 1
 	for file in weight_device leaf_weight; do
-		[ ! -e "$CG/g/cfq.$file" ] || fail "there is a cfq.$file"
+		[ ! -e "$CG/g/$FILES.$file" ] || fail "there is a $FILES.$file"
 	done
 
+	# The io controller is for whole processes
+	[ "$CONTROLLER" = cfq ] || return
 	make_group g/threads
 	echo threaded >"$CG/g/threads/cgroup.type" || fail "a group cannot be threaded"
 	enable_children g || fail "the controller is not for threads"
-	[ -e "$CG/g/threads/cfq.weight" ] || fail "a threaded group has no weight"
+	[ -e "$CG/g/threads/$FILES.weight" ] || fail "a threaded group has no weight"
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 run_cases weight_file leaf_weight_file class_file weight_device_file replugged unified

@@ -233,7 +233,7 @@ hung_group() {
 	alone=$(ios)
 	stop_loads
 	for class in be rt; do
-		echo "$class" >"$CG/a/cfq.ioprio_class"
+		echo "$class" >"$CG/a/$FILES.ioprio_class"
 		echo "1 requeue" >"$MODEL/hang"
 		(run_as a - "$DD" if="$DEV" of=/dev/null bs=4k count=1 skip=700000 iflag=direct) \
 			2>/dev/null &
@@ -248,7 +248,7 @@ hung_group() {
 	done
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 told_anew() {
 	title "who says while it runs that the device has a head, or none, is believed"
 	load_disk rotational=0

@@ -73,7 +73,7 @@ idle_group() {
 	title "so it does with a request of an idle group"
 	start_flood
 	make_group low
-	echo idle >"$CG/low/cfq.ioprio_class" || fail "cannot set the class"
+	echo idle >"$CG/low/$FILES.ioprio_class" || fail "cannot set the class"
 	from_cpu1 low -
 	take_away
 	bring_back

@@ -5,7 +5,7 @@
 
 . ./test_common.sh
 
-FILE=$CG/g/cfq.ioprio
+FILE=$CG/g/$FILES.ioprio
 
 defaults() {
 	title "a new group has priority 4, whatever its parent's"
@@ -13,8 +13,8 @@ defaults() {
 	expect "a new group has $(cat "$FILE")" "$(cat "$FILE") == 4"
 	group_ioprio g 1
 	mkdir "$CG/g/child" || return
-	expect "its child has $(cat "$CG/g/child/cfq.ioprio")" \
-		"$(cat "$CG/g/child/cfq.ioprio") == 4"
+	expect "its child has $(cat "$CG/g/child/$FILES.ioprio")" \
+		"$(cat "$CG/g/child/$FILES.ioprio") == 4"
 	rmdir "$CG/g/child"
 }
 
@@ -31,11 +31,11 @@ legal() {
 root_group() {
 	title "the root group has a priority as well"
 	mount_groups
-	FILE=$CG/cfq.ioprio
+	FILE=$CG/$FILES.ioprio
 	takes %d 2
 	refuses 8 ERANGE
 	takes %d 4
-	FILE=$CG/g/cfq.ioprio
+	FILE=$CG/g/$FILES.ioprio
 }
 
 everywhere() {
@@ -56,5 +56,5 @@ everywhere() {
 	expect "7 against 0, share of the first: $(share 1) %" "$(share 1) > 8 && $(share 1) < 15"
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 run_cases defaults legal root_group everywhere

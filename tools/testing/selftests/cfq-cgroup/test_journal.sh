@@ -54,7 +54,7 @@ use_small_groups() {
 }
 
 class() {
-	echo "$2" >"$CG/$1/cfq.ioprio_class" || fail "cannot give $1 class $2"
+	echo "$2" >"$CG/$1/$FILES.ioprio_class" || fail "cannot give $1 class $2"
 }
 
 # start_flood GROUP: eight direct readers
@@ -233,7 +233,7 @@ limit_journal() {
 	use_small_groups
 	make_group light
 	make_group flood
-	echo 1 >"$CG/light/cfq.nr_group_requests" || fail "cannot limit light to 1"
+	echo 1 >"$CG/light/$FILES.nr_group_requests" || fail "cannot limit light to 1"
 	hold_journal
 }
 

@@ -12,7 +12,7 @@ device() {
 
 # limit GROUP TEXT
 limit() {
-	echo "$2" >"$CG/$1/cfq.nr_group_requests" || fail "cannot limit $1 to $2"
+	echo "$2" >"$CG/$1/$FILES.nr_group_requests" || fail "cannot limit $1 to $2"
 }
 
 # holds_more GROUP NUMBER [DISK]: than that. A task that keeps many requests under way takes long to
@@ -42,7 +42,7 @@ form() {
 	title "$1 takes a limit for all devices and for one"
 	load_disk nr_devices=2
 	make_group g
-	FILE=$CG/g/cfq.nr_group_requests
+	FILE=$CG/g/$FILES.nr_group_requests
 	dev=$(device)
 	other=$(device cfqd1)
 	gives '' 'default max' 2>/dev/null
@@ -379,7 +379,7 @@ burst() {
 	make_group g2
 	limit g1 "$1"
 	limit g2 "$2"
-	[ -z "$3" ] || echo "$3" >"$CG/g2/cfq.ioprio_class"
+	[ -z "$3" ] || echo "$3" >"$CG/g2/$FILES.ioprio_class"
 	watch_mb 0 250 250 250
 	start_deep g1 500 0
 	sleep 5
@@ -431,6 +431,6 @@ burst_real_time() {
 	burst 500 500 rt
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 run_cases legacy_form within below lowered raised nowait uring flush_nowait shared_io workers \
 	waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time unified_form

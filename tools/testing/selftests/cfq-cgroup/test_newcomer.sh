@@ -50,5 +50,5 @@ arrivals() {
 	done
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 run_cases arrivals

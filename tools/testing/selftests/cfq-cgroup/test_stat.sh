@@ -8,7 +8,7 @@
 note_stats() {
 	for group; do
 		mkdir -p "$TMP/$group"
-		cat "$CG/$group/cfq.stat" >"$TMP/$group/stat"
+		cat "$CG/$group/$FILES.stat" >"$TMP/$group/stat"
 	done
 }
 
@@ -38,17 +38,17 @@ form() {
 	load_disk nr_devices=2
 	select_sched "$SCHED" cfqd1
 	make_group g
-	expect "$(wc -l <"$CG/g/cfq.stat") lines without I/O" "!$(wc -l <"$CG/g/cfq.stat")"
+	expect "$(wc -l <"$CG/g/$FILES.stat") lines without I/O" "!$(wc -l <"$CG/g/$FILES.stat")"
 	for disk in cfqd0 cfqd1; do
 		(run_as g - "$DD" if="/dev/$disk" of=/dev/null bs=4k count=10 iflag=direct) \
 			2>/dev/null
 	done
-	expect "$(wc -l <"$CG/g/cfq.stat") lines" "$(wc -l <"$CG/g/cfq.stat") == 2"
+	expect "$(wc -l <"$CG/g/$FILES.stat") lines" "$(wc -l <"$CG/g/$FILES.stat") == 2"
 	form='[0-9]*:[0-9]*'
 	for name in time sectors requests wait queued inflight idle merges slices; do
 		form="$form $name=[0-9]*"
 	done
-	expect "of the form" "$(grep -c "^$form\$" "$CG/g/cfq.stat") == 2"
+	expect "of the form" "$(grep -c "^$form\$" "$CG/g/$FILES.stat") == 2"
 	for disk in cfqd0 cfqd1; do
 		requests=$(stat g requests "$disk")
 		sectors=$(stat g sectors "$disk")
@@ -56,7 +56,8 @@ form() {
 			"$requests == 10 && $sectors == 80"
 		expect "$disk: nothing is queued" "$(stat g queued "$disk") == 0"
 	done
-	[ "$(printf 1 | ./write_errno "$CG/g/cfq.stat" 2>&1)" = EINVAL ] || fail "it can be written"
+	[ "$(printf 1 | ./write_errno "$CG/g/$FILES.stat" 2>&1)" = EINVAL ] ||
+		fail "it can be written"
 }
 
 inflight() {
@@ -127,7 +128,7 @@ waits() {
 	load_disk
 	make_group g
 	make_group h
-	echo idle >"$CG/g/cfq.ioprio_class"
+	echo idle >"$CG/g/$FILES.ioprio_class"
 	start_load h - read 1 2000
 	sleep 2
 	# The first is sent at once, each other 0.8 s after the one before
@@ -274,6 +275,6 @@ unified() {
 	expect "$(stat g requests) requests" "$(stat g requests) == 10"
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 run_cases form inflight sums waits idling merges direct_apart buffered_apart levels_apart \
 	unified

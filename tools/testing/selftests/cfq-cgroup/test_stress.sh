@@ -170,7 +170,7 @@ change_limits() {
 		for limit in 1 "$(cat "/sys/block/cfqd1/dev") 2" 3 10 1 max 40 2; do
 			for group in p p/a . p/b; do
 				nr=$((nr + 1))
-				echo "$limit" >"$CG/$group/cfq.nr_group_requests" ||
+				echo "$limit" >"$CG/$group/$FILES.nr_group_requests" ||
 					fail "cannot limit $group to $limit"
 				progress limits "$nr" "$NR_LIMITS"
 				[ "$nr" -lt "$NR_LIMITS" ] || return 0
@@ -213,7 +213,7 @@ limits() {
 	change_limits
 	# All get through, few at a time
 	for group in . p p/a p/b; do
-		echo 2 >"$CG/$group/cfq.nr_group_requests"
+		echo 2 >"$CG/$group/$FILES.nr_group_requests"
 	done
 	stop_loads
 	stop_verifying
@@ -222,7 +222,7 @@ limits() {
 		[ "$left" = 0 ] || fail "$left groups of $disk hold requests without I/O"
 	done
 	for group in . p p/a p/b; do
-		echo max >"$CG/$group/cfq.nr_group_requests"
+		echo max >"$CG/$group/$FILES.nr_group_requests"
 	done
 }
 

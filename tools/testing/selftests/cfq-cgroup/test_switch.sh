@@ -139,8 +139,8 @@ unplugged() {
 	load_disk timeout_ms=600000
 	make_group g
 	make_group g/child
-	echo 3 >"$CG/g/cfq.nr_group_requests"
-	echo 2 >"$CG/g/child/cfq.nr_group_requests"
+	echo 3 >"$CG/g/$FILES.nr_group_requests"
+	echo 2 >"$CG/g/child/$FILES.nr_group_requests"
 	echo 3 >"$MODEL/hang"
 	start_load g - read 8 0
 	start_load g/child - mix 8 2000

@@ -165,7 +165,7 @@ hung_group() {
 	make_group a
 	make_group b
 	others_read b a -
-	echo rt >"$CG/a/cfq.ioprio_class"
+	echo rt >"$CG/a/$FILES.ioprio_class"
 	others_read b a -
 }
 

@@ -156,7 +156,7 @@ changes() {
 	start_load b - read 4 1000
 	sleep 2
 	trace_start
-	echo 300 >"$CG/a/cfq.weight"
+	echo 300 >"$CG/a/$FILES.weight"
 	echo changed >"$TRACING/trace_marker"
 	sleep 3
 	trace_stop
@@ -164,7 +164,7 @@ changes() {
 	must "$(count select "$a" choice=turn weight=300)" "turns of a at weight 300" "> 2"
 	must "$(count select "$a" choice=turn weight=100)" "at weight 100" "== 0"
 	trace_start
-	echo rt >"$CG/b/cfq.ioprio_class"
+	echo rt >"$CG/b/$FILES.ioprio_class"
 	echo changed >"$TRACING/trace_marker"
 	sleep 3
 	trace_stop

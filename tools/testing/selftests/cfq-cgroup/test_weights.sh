@@ -11,7 +11,7 @@ BOUND=${BOUND:-1}		# percentage points
 
 # set_file GROUP FILE TEXT
 set_file() {
-	echo "$3" >"$CG/$1/cfq.$2" || fail "cannot set $2 of $1 to $3"
+	echo "$3" >"$CG/$1/$FILES.$2" || fail "cannot set $2 of $1 to $3"
 }
 
 end_first_load() {
@@ -169,7 +169,7 @@ idle_latency() {
 			iflag=direct) 2>/dev/null
 		sleep 0.1
 	done
-	waited=$(sed 's/.* wait=\([0-9]*\) .*/\1/' "$CG/g2/cfq.stat")
+	waited=$(sed 's/.* wait=\([0-9]*\) .*/\1/' "$CG/g2/$FILES.stat")
 	expect "10 reads waited for $waited us" "$waited < 100000"
 	start_load g2 - read 1 2000
 	watch_mb 0 2000 2000 2000
@@ -262,6 +262,6 @@ unified() {
 	share_out 0 100
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 run_cases disk_weights flash_weights leaf_weight disk_classes flash_classes lone_reader \
 	idle_latency tasks_file among_siblings device_weight sched_switch unified
