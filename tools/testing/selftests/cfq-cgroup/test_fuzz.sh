@@ -38,5 +38,5 @@ version2() {
 	steps load_disk
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 run_cases version1 flash version2

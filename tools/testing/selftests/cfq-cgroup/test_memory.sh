@@ -121,6 +121,6 @@ often() {
 		fail "fio found wrong data or an error: $(grep -h 'bad\|err=' "$TMP"/verify*)"
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 [ -d "$FAILSLAB" ] || skip_all "the kernel has no failslab"
 run_cases one_by_one often
