@@ -11,6 +11,7 @@
 
 OUT=/out
 
+# shellcheck disable=SC2034 # test_common.sh has it
 [ "$PEER" != iocost ] || { CONTROLLER=io FILES=; }
 [ -z "$IONICE" ] || CONTROLLER=
 
