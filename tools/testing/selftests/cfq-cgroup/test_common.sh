@@ -188,6 +188,8 @@ load_flash() {
 # load_null PARAMETER...: the device that only answers, and no scheduler yet
 load_null() {
 	use_model null_blk nullb0
+	# As a module, it needs one that modprobe would load before
+	[ ! -e modules/configfs.ko ] || insmod modules/configfs.ko 2>/dev/null
 	load_module null_blk nr_devices=1 gb=64 bs=4096 submit_queues=1 "$@" ||
 		fail "cannot load the device"
 }
