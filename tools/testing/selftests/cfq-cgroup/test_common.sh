@@ -363,7 +363,6 @@ GROUP_TUNABLES="
 group_slice		400	1	100000
 group_slice_us		400000	1	100000000
 "
-[ -z "$CONTROLLER" ] || TUNABLES="$TUNABLES$GROUP_TUNABLES"
 
 # each_tunable FUNCTION: called with every line of the table
 each_tunable() {
@@ -683,6 +682,7 @@ needs_groups() {
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 set_controller
+[ -z "$CONTROLLER" ] || TUNABLES="$TUNABLES$GROUP_TUNABLES"
 
 # shellcheck source=/dev/null
 [ -z "$EXTRA" ] || . "$EXTRA"
