@@ -61,7 +61,7 @@ again() {
 }
 
 beside_bfq() {
-	title "beside bfq on another disk each has its weights, 8 : 1 and 1 : 8"
+	title "beside bfq on another disk, with other weights there, groups have theirs, 8 : 1"
 	load_disk nr_devices=2
 	select_sched bfq cfqd1
 	make_group g
@@ -82,7 +82,8 @@ beside_bfq() {
 	MODEL=${MODEL%/*}/cfqd1
 	watch_mb 4000 2000 6000 2000
 	measure 20
-	expect "on bfq $(shares) %" "$(share 2) > 50"
+	# How well bfq shares a disk is not of interest here
+	expect "on bfq $(shares) %" "$(share 1) > 0 && $(share 2) > 0"
 	MODEL=${MODEL%/*}/cfqd0
 }
 
