@@ -8,7 +8,7 @@ EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
 . ./test_common.sh
 
-FILES=60	# of a group
+NR_FILES=60	# of a group
 FILE_MB=250
 MNT=$TMP/mnt
 
@@ -16,14 +16,14 @@ MNT=$TMP/mnt
 make_files() {
 	local nr
 
-	make_ext4 "$DEV" 33G $((2 * FILES)) $FILE_MB
+	make_ext4 "$DEV" 33G $((2 * NR_FILES)) $FILE_MB
 	mkdir "$MNT"
 	mount -t ext4 -o noatime,noinit_itable "$DEV" "$MNT" || exit
 	mkdir "$MNT/1" "$MNT/2"
 	nr=0
-	while [ $nr -lt $FILES ]; do
+	while [ $nr -lt $NR_FILES ]; do
 		mv "$MNT/f$nr" "$MNT/1/f.$nr"
-		mv "$MNT/f$((FILES + nr))" "$MNT/2/f.$nr"
+		mv "$MNT/f$((NR_FILES + nr))" "$MNT/2/f.$nr"
 		nr=$((nr + 1))
 	done
 }
@@ -50,7 +50,7 @@ load_device disk
 make_files
 start_group 1 "${3%:*}" "${3#*:}"
 start_group 2 "${4%:*}" "${4#*:}"
-watch_mb "$(first_mb "$MNT/1/f.0")" $((FILES * FILE_MB)) "$(first_mb "$MNT/2/f.0")" $((FILES * FILE_MB))
+watch_mb "$(first_mb "$MNT/1/f.0")" $((NR_FILES * FILE_MB)) "$(first_mb "$MNT/2/f.0")" $((NR_FILES * FILE_MB))
 sleep "$RAMP"
 record "$seconds"
 umount "$MNT" || fail "cannot unmount"
