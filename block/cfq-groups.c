@@ -255,17 +255,16 @@ static bool member_in_driver(struct cfq_member *member)
 	return !member_is_leaf(member) || member_cfqd(member)->nr_in_driver;
 }
 
-/* Is all that @member has in the device, for too long to be waited for? */
-static bool member_stuck(struct cfq_member *member, u64 now_ns)
-{
-	return !member_ready(member) &&
-	       cfq_entity_stuck(&member->group->cfqmd->dd, &member->entity,
-				now_ns);
-}
-
 static bool cfq_entity_ready(struct cfq_entity *entity)
 {
 	return member_ready(entity_to_member(entity));
+}
+
+/* Is all that @member has in the device, for too long to be waited for? */
+static bool member_stuck(struct cfq_member *member, u64 now_ns)
+{
+	return !cfq_entity_awaited(&member->group->cfqmd->dd, &member->entity,
+				   now_ns, cfq_entity_ready);
 }
 
 /* The one most behind on @st that others have to wait for, if any. */

@@ -592,9 +592,9 @@ static bool cfqq_outran_others(const struct cfq_queue *cfqq,
 	if (dd->one_head || !cfqq->sync ||
 	    cfqq->cfqd->nr_levels[cfqq->class] < 2 || !cfq_order_matters(dd))
 		return false;
-	while (first && (!entity_to_cfqq(first)->sync ||
-			 (!cfq_entity_sends(first) &&
-			  cfq_entity_stuck(dd, first, now_ns))))
+	while (first && !(entity_to_cfqq(first)->sync &&
+			  cfq_entity_awaited(dd, first, now_ns,
+					     cfq_entity_sends)))
 		first = cfq_st_next(first);
 	return first && cfq_entity_lead(&cfqq->entity, first) >
 			(s64)cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;

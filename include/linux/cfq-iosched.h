@@ -906,10 +906,15 @@ static inline bool cfq_entity_stuck(const struct cfq_driver_data *dd,
 	return entity->sent_ns + cfq_stuck_ns(dd) <= now_ns;
 }
 
-/*
- * The one most behind on @st that others have to wait for, if any: not who is
- * stuck and has nothing that is @ready to be sent.
- */
+/* Do others wait for it: is it @ready to send something, or not stuck? */
+static __always_inline bool
+cfq_entity_awaited(const struct cfq_driver_data *dd, struct cfq_entity *entity,
+		   u64 now_ns, bool (*ready)(struct cfq_entity *entity))
+{
+	return ready(entity) || !cfq_entity_stuck(dd, entity, now_ns);
+}
+
+/* The one most behind on @st that others have to wait for, if any. */
 static __always_inline struct cfq_entity *
 cfq_st_first_awaited(const struct cfq_driver_data *dd,
 		     struct cfq_service_tree *st, u64 now_ns,
@@ -917,7 +922,7 @@ cfq_st_first_awaited(const struct cfq_driver_data *dd,
 {
 	struct cfq_entity *entity = cfq_st_first(st);
 
-	while (entity && !ready(entity) && cfq_entity_stuck(dd, entity, now_ns))
+	while (entity && !cfq_entity_awaited(dd, entity, now_ns, ready))
 		entity = cfq_st_next(entity);
 	return entity;
 }
