@@ -640,11 +640,6 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 	}
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
 		if (member->entity.st) {
-			cfq_st_note_gone(&member->entity, now_ns,
-					 cfqmd->dd.tun.group_idle_ns);
-			cfqmd->expected_until_ns =
-				max(cfqmd->expected_until_ns,
-				    now_ns + cfqmd->dd.tun.group_idle_ns);
 			cfq_st_del(&member->entity);
 		} else if (member->waiting == waiting) {
 			break;
@@ -818,38 +813,23 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	struct cfq_service_tree *st = member_tree(member);
 	const struct cfq_entity *first;
-	unsigned int gone_weight = 0;
-	u64 behind;
 
 	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
 	    dd->nr_in_driver < cfq_useful_depth(dd->par.parallel))
 		return false;
 	first = cfq_first_awaited(member, st, now_ns);
-	behind = (first ?: &member->entity)->vdisktime;
-	/* Who went just now will be back. */
-	if (st->gone_until_ns > now_ns && (s64)(st->gone_vdisktime - behind) < 0) {
-		behind = st->gone_vdisktime;
-		gone_weight = st->gone_weight;
-	}
-	return (s64)(member->entity.vdisktime - behind) >
-	       (s64)cfq_mixed_lead(dd, st, gone_weight,
-				   dd->one_head ? CFQ_RIDE_LEAD_PART :
-						  CFQ_MIXED_LEAD_PART);
+	return first && cfq_entity_lead(&member->entity, first) >
+	       (s64)cfq_mixed_lead(dd, st, 0, dd->one_head ? CFQ_RIDE_LEAD_PART :
+							     CFQ_MIXED_LEAD_PART);
 }
 
-/*
- * Does a better class want the device, where @member competes?  On a disk, a task
- * that goes on soon is waited for by the per-task layer.
- */
+/* Does a better class want the device, where @member competes? */
 static bool cfq_member_class_waits(const struct cfq_member *member, u64 now_ns)
 {
-	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	struct cfq_service_tree *st = member->group->members;
 
 	for (; st < member_tree(member); st++)
-		if (cfq_first_awaited(member, st, now_ns) ||
-		    (st->wanted_until_ns > now_ns && !dd->one_head &&
-		     !cfq_must_empty(dd)))
+		if (cfq_first_awaited(member, st, now_ns))
 			return true;
 	return false;
 }

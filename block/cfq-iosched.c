@@ -31,7 +31,7 @@
  *    queue is the length of the slice that its priority stands for (40..180
  *    for levels 7..0, 100 at level 4; two fifths of that if asynchronous).
  *    A queue stays on its tree while it has requests queued or in the device.
- *    That of the last request of all may stay for longer (cfq_end_rest()).
+ *    Without a head it stays for a group_idle more (cfqq_check_idle()).
  *    The next request comes from the queue of the least virtual time that has
  *    one queued.
  *
@@ -483,53 +483,10 @@ static void cfqq_count_busy(struct cfq_queue *cfqq, bool busy)
 	cfqd_count_level(cfqd, cfqq->ioprio, busy);
 }
 
-static void cfqq_del(struct cfq_queue *cfqq, u64 now_ns)
+static bool cfqd_has_queues(const struct cfq_data *cfqd)
 {
-	struct cfq_data *cfqd = cfqq->cfqd;
-
-	cfq_st_del(&cfqq->entity);
-	cfqq_count_busy(cfqq, false);
-	if (!cfq_data_busy(cfqd) && !cfqd->active_cfqq)
-		cfq_group_went_idle(cfqd, now_ns);
-}
-
-static bool cfq_device_idle(const struct cfq_meta_data *cfqmd)
-{
-	return !cfq_nr_held(cfqmd) && !cfqmd->nr_waiting;
-}
-
-/*
- * Rest.  When the last request of all is done, on a device without a head, its
- * queue stays on its tree, and its group on those above, as if it still had
- * something to do: nobody is there to compete with, and if its task is the one
- * that comes next, and soon, both need not be sorted in again.  Without this a
- * request of a task that waits for each costs 320 instructions more, beside
- * 2280 (bench/bench --only cost).  Before somebody else comes, and before it
- * comes back from an absence, the queue leaves, as of when it ran dry.
- */
-static void cfq_end_rest(struct cfq_meta_data *cfqmd)
-{
-	struct cfq_queue *cfqq = cfqmd->resting_cfqq;
-
-	lockdep_assert_held(&cfqmd->lock);
-
-	cfqmd->resting_cfqq = NULL;
-	if (cfqq)
-		cfqq_del(cfqq, cfqq->last_end_ns);
-}
-
-/* @cfqq is about to have a request queued. */
-static void cfqq_disturb_rest(struct cfq_queue *cfqq, u64 now_ns)
-{
-	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
-	const struct cfq_tunables *tun = &cfqmd->dd.tun;
-
-	/* Neither the queue nor its group has been away. */
-	if (cfqmd->resting_cfqq == cfqq && now_ns < cfqq->last_end_ns +
-	    min(tun->slice_idle_ns, tun->group_idle_ns))
-		cfqmd->resting_cfqq = NULL;
-	else
-		cfq_end_rest(cfqmd);
+	return cfqd->trees[CFQ_CLASS_BE].nr || cfqd->trees[CFQ_CLASS_RT].nr ||
+	       cfqd->trees[CFQ_CLASS_IDLE].nr;
 }
 
 static void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
@@ -538,12 +495,13 @@ static void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	u64 credit_ns = 0;
 
-	if (cfqq_on_tree(cfqq))
+	if (cfqq_on_tree(cfqq)) {
+		list_del_init(&cfqq->idle_node);
 		return;
+	}
 	/* Between one request and the next a task has not been away. */
-	if (cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
-		credit_ns = dd->one_head ? cfq_max_lead_ns(dd) :
-			2 * cfq_max_lead_ns(dd) / CFQ_MIXED_DEBT_PART;
+	if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
+		credit_ns = cfq_max_lead_ns(dd);
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);
@@ -629,18 +587,56 @@ static bool cfq_data_awaited(struct cfq_data *cfqd, u64 now_ns)
 	return false;
 }
 
-/* Take @cfqq off its tree if there is nothing left for which to keep it. */
-static void cfqq_del_if_idle(struct cfq_queue *cfqq, u64 now_ns)
+/* @cfqq, which has nothing more to do, leaves its tree. */
+static void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
+
+	list_del_init(&cfqq->idle_node);
+	cfq_st_del(&cfqq->entity);
+	cfqq_count_busy(cfqq, false);
+	if (!cfqd_has_queues(cfqd))
+		cfq_group_went_idle(cfqd, now_ns);
+	else if (cfqd->nr_in_driver && !cfqd->nr_queued &&
+		 !cfq_data_awaited(cfqd, now_ns))
+		cfq_group_only_stuck(cfqd, now_ns);
+}
+
+/*
+ * There is nothing left for @cfqq to do, if so.  On a disk it leaves its tree, as
+ * whose next request is worth waiting for is active.  Elsewhere it stays for a
+ * group_idle, and with it its group on those above: the task is expected back,
+ * and need not be sorted in again.
+ */
+static void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+	const struct cfq_driver_data *dd = &cfqmd->dd;
 
 	if (!cfqq_on_tree(cfqq) || cfqq->nr_queued || cfqq->nr_in_driver ||
 	    cfqq_is_active(cfqq))
 		return;
-	cfqq_del(cfqq, now_ns);
-	if (cfqd->nr_in_driver && !cfqd->nr_queued &&
-	    !cfq_data_awaited(cfqd, now_ns))
-		cfq_group_only_stuck(cfqd, now_ns);
+	if (dd->one_head || !dd->tun.group_idle_ns || !cfqq->owned) {
+		cfqq_leave(cfqq, now_ns);
+		return;
+	}
+	cfqq->last_end_ns = now_ns;
+	list_move_tail(&cfqq->idle_node, &cfqmd->idle_cfqqs);
+	cfqmd->expected_until_ns = now_ns + dd->tun.group_idle_ns;
+}
+
+/* The queues that have been idle for so long leave their trees. */
+static void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 window_ns, u64 now_ns)
+{
+	struct cfq_queue *cfqq, *next;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	list_for_each_entry_safe(cfqq, next, &cfqmd->idle_cfqqs, idle_node) {
+		if (cfqq->last_end_ns + window_ns > now_ns)
+			return;
+		cfqq_leave(cfqq, cfqq->last_end_ns);
+	}
 }
 
 /* Charge @cfqq and its group; @spent_ns is what the device really spent. */
@@ -675,7 +671,7 @@ static void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns,
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
 	cfq_tell_slice_over(cfqq, end);
-	cfqq_del_if_idle(cfqq, now_ns);
+	cfqq_check_idle(cfqq, now_ns);
 }
 
 static void cfqq_put(struct cfq_queue *cfqq)
@@ -690,8 +686,8 @@ static void cfqq_put(struct cfq_queue *cfqq)
 		return;
 	if (cfqq_is_active(cfqq))
 		cfq_expire_active(cfqd, ktime_get_ns(), CFQ_END_LEFT);
-	if (cfqd->cfqmd->resting_cfqq == cfqq)
-		cfq_end_rest(cfqd->cfqmd);
+	if (cfqq_on_tree(cfqq))
+		cfqq_leave(cfqq, cfqq->last_end_ns);
 	if (cfqd->cfqmd->last_cfqq == cfqq)
 		cfqd->cfqmd->last_cfqq = NULL;
 	cfq_queue_message(cfqq, "removed");
@@ -726,6 +722,7 @@ static void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	cfqq->sync = sync;
 	cfqq->sort_list = RB_ROOT;
 	INIT_LIST_HEAD(&cfqq->fifo);
+	INIT_LIST_HEAD(&cfqq->idle_node);
 	cfqq->class = cfq_ioprio_to_class(ioprio);
 	cfqq->ioprio = ioprio;
 	cfqq->cost_ns = cfqd_dd(cfqd)->mean_cost_ns;
@@ -1173,7 +1170,7 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 
 	WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted - 1);
 	cfqd->nr_admitted--;
-	if (!cfq_data_wants(cfqd) && !cfqd->active_cfqq)
+	if (!cfq_data_wants(cfqd) && !cfqd_has_queues(cfqd))
 		cfq_group_went_idle(cfqd, ktime_get_ns());
 	/* Should it not come to a request, nobody else would. */
 	if (cfq_nr_held(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
@@ -1413,8 +1410,6 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 
-	if (cfqd->cfqmd->resting_cfqq)
-		cfqq_disturb_rest(cfqq, now_ns);
 	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
 	cfqq_link_rq(cfqq, rq, urgent ? &cfqd->cfqmd->urgent : &cfqq->fifo);
 	cfqq_update_statistics(cfqq, rq, now_ns);
@@ -1544,7 +1539,7 @@ static void cfq_set_one_head(struct cfq_meta_data *cfqmd, bool one_head,
 {
 	struct cfq_driver_data *dd = &cfqmd->dd;
 
-	cfq_end_rest(cfqmd);
+	cfq_end_idle(cfqmd, 0, now_ns);
 	cfq_groups_end_turn(cfqmd, now_ns, CFQ_END_DRAIN);
 	dd->one_head = one_head;
 	dd->charged_until_ns = now_ns;
@@ -1561,6 +1556,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	struct request *rq;
 
 	spin_lock_irq(&cfqmd->lock);
+	cfq_end_idle(cfqmd, cfqmd->dd.tun.group_idle_ns, now_ns);
 	if (unlikely(cfqmd->dd.one_head != cfq_told_one_head(hctx->queue)) &&
 	    !cfqmd->nr_queued && !cfqmd->dd.nr_in_driver)
 		cfq_set_one_head(cfqmd, !cfqmd->dd.one_head, now_ns);
@@ -1714,7 +1710,7 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 		rq->fifo_time = next->fifo_time;
 	}
 	cfqq_unlink_rq(cfqq, next);
-	cfqq_del_if_idle(cfqq, ktime_get_ns());
+	cfqq_check_idle(cfqq, ktime_get_ns());
 }
 
 /*
@@ -2245,6 +2241,8 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 
 	/* A disk is charged by it; elsewhere that of a plug is near enough. */
 	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
+	cfq_end_idle(cfqmd, cfq_must_empty(&cfqmd->dd) ? 0 :
+		     cfqmd->dd.tun.group_idle_ns, now_ns);
 	rq = list_first_entry_or_null(&cfqmd->urgent, struct request, queuelist);
 	if (unlikely(rq))
 		cfq_give_first(rq, now_ns);
@@ -2336,10 +2334,8 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 		cfq_expire_active(cfqd, now_ns,
 				  cfq_active_slice_over(cfqd, now_ns) ?
 				  CFQ_END_USED : CFQ_END_EMPTY);
-	} else if (!cfqd_dd(cfqd)->one_head && cfq_device_idle(cfqd->cfqmd)) {
-		cfqd->cfqmd->resting_cfqq = cfqq;
 	} else {
-		cfqq_del_if_idle(cfqq, now_ns);
+		cfqq_check_idle(cfqq, now_ns);
 	}
 }
 
@@ -2627,6 +2623,7 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 	spin_lock_init(&cfqmd->lock);
 	INIT_LIST_HEAD(&cfqmd->dispatch);
 	INIT_LIST_HEAD(&cfqmd->urgent);
+	INIT_LIST_HEAD(&cfqmd->idle_cfqqs);
 
 	dd = &cfqmd->dd;
 	dd->queue = q;
@@ -2670,7 +2667,7 @@ static void cfq_exit_sched(struct elevator_queue *eq)
 	struct request_queue *q = cfqmd->dd.queue;
 
 	spin_lock_irq(&cfqmd->lock);
-	cfq_end_rest(cfqmd);
+	cfq_end_idle(cfqmd, 0, ktime_get_ns());
 	spin_unlock_irq(&cfqmd->lock);
 	cfq_groups_exit(cfqmd);
 	/* What ends above may still have started it. */
@@ -2727,7 +2724,7 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 		return ret;
 	spin_lock_irq(&cfqmd->lock);
 	/* Weights are looked at when a queue has something to do again. */
-	cfq_end_rest(cfqmd);
+	cfq_end_idle(cfqmd, 0, ktime_get_ns());
 	*cfq_tunable_value(cfqmd, tunable) = value * tunable->unit;
 	spin_unlock_irq(&cfqmd->lock);
 	return count;
@@ -2865,7 +2862,7 @@ static int cfq_show(struct request_queue *q, struct seq_file *m,
 		struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
 		spin_lock_irq(&cfqmd->lock);
-		cfq_end_rest(cfqmd);
+		cfq_end_idle(cfqmd, 0, ktime_get_ns());
 		show(cfqmd, m);
 		spin_unlock_irq(&cfqmd->lock);
 	}

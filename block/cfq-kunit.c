@@ -540,36 +540,6 @@ static void cfq_test_parallelism(struct kunit *test)
 				cfq_useful_depth(parallel));
 }
 
-static void cfq_test_tree_gone(struct kunit *test)
-{
-	struct cfq_entity a = { .weight = CFQ_WEIGHT_DEFAULT }, b = a;
-	struct cfq_service_tree st;
-
-	cfq_st_init(&st);
-	cfq_st_add(&st, &a, 0);
-	cfq_st_add(&st, &b, 0);
-	cfq_entity_charge(&a, 10);
-	cfq_entity_charge(&b, 20);
-	/* Of those that went within 100 ns the one most behind is noted. */
-	cfq_st_note_gone(&a, 1000, 100);
-	cfq_st_note_gone(&b, 1050, 100);
-	KUNIT_EXPECT_EQ(test, st.gone_vdisktime, a.vdisktime);
-	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1100ULL);
-	cfq_st_note_gone(&b, 1100, 100);
-	KUNIT_EXPECT_EQ(test, st.gone_vdisktime, b.vdisktime);
-	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1200ULL);
-	/* It was back meanwhile, and has had more. */
-	cfq_entity_charge(&b, 20);
-	cfq_st_note_gone(&b, 1150, 100);
-	KUNIT_EXPECT_EQ(test, st.gone_vdisktime, b.vdisktime);
-	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 1250ULL);
-	/* Only if it really goes: nobody waits for himself. */
-	KUNIT_EXPECT_EQ(test, st.gone_weight, CFQ_WEIGHT_DEFAULT);
-	cfq_st_del(&b);
-	cfq_st_add(&st, &b, 0);
-	KUNIT_EXPECT_EQ(test, st.gone_until_ns, 0ULL);
-}
-
 static void cfq_test_page(struct kunit *test)
 {
 	unsigned int samples = 0, i;
@@ -695,11 +665,8 @@ static void cfq_test_class_overdue(struct kunit *test)
 						  now));
 	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_BE, false,
 						   now));
-	/* What went just now still counts, what is not there does not. */
-	cfq_st_note_gone(&be, now, 10);
+	/* What is not there does not count. */
 	cfq_st_del(&be);
-	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
-						  now + 9));
 	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
 						   now + 10));
 	cfq_st_del(&idle);
@@ -771,7 +738,6 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_parse),
 	KUNIT_CASE(cfq_test_request_kind),
 	KUNIT_CASE(cfq_test_parallelism),
-	KUNIT_CASE(cfq_test_tree_gone),
 	KUNIT_CASE(cfq_test_tree_shares),
 	KUNIT_CASE(cfq_test_tree_return),
 	KUNIT_CASE(cfq_test_tree_correction),

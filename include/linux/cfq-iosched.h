@@ -49,11 +49,6 @@ enum cfq_class {
  * @nr: entities on the tree
  * @nr_waiting: those on @waiting
  * @total_weight: sum of the weights of both
- * @gone: the entity that was most behind of those that just went; may be freed
- * @gone_vdisktime: of that one, when it went last
- * @gone_weight: of that one
- * @gone_until_ns: when it counts no longer as having just gone
- * @wanted_until_ns: the same for the last one that went
  * @due_ns: from when on a request of it is sent in spite of better classes
  * @borrowed_until_ns: until when it pays for urgent requests ahead of better
  *	classes
@@ -65,11 +60,6 @@ struct cfq_service_tree {
 	unsigned int		nr;
 	unsigned int		nr_waiting;
 	unsigned int		total_weight;
-	const struct cfq_entity	*gone;
-	u64			gone_vdisktime;
-	unsigned int		gone_weight;
-	u64			gone_until_ns;
-	u64			wanted_until_ns;
 	u64			due_ns;
 	u64			borrowed_until_ns;
 };
@@ -77,7 +67,7 @@ struct cfq_service_tree {
 /**
  * struct cfq_entity - something that is served from a service tree
  * @rb_node: place in @st, or among those that wait
- * @st: the tree it is on, NULL while it has nothing to do and does not rest
+ * @st: the tree it is on, NULL while it has nothing to do and is not awaited
  * @vdisktime: device time received, in ns at weight CFQ_WEIGHT_DEFAULT
  * @sent_ns: when the last request of it was sent to the device
  * @weight: share among the entities of the same tree; never 0
@@ -245,6 +235,7 @@ struct cfq_queue {
 
 	enum cfq_class		class;
 	unsigned short		ioprio;		/* as last seen in a request */
+	struct list_head	idle_node;	/* on cfqmd->idle_cfqqs */
 	bool			sync;
 	bool			shared;		/* of a priority, not of a task */
 	bool			owned;		/* more requests may come */
@@ -334,7 +325,7 @@ struct cfq_data {
  * @sync_written_ns: when that was
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
  * @last_cfqq: the queue that got the last of them, NULL if that was freed
- * @resting_cfqq: idle, but on its tree until another queue has something to do
+ * @idle_cfqqs: without requests, but on their trees for a group_idle; in order
  * @withheld: requests are queued but the last dispatch gave out none
  * @held: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
@@ -362,7 +353,7 @@ struct cfq_meta_data {
 	u64			sync_written_ns;
 	unsigned int		nr_queued;
 	struct cfq_queue	*last_cfqq;
-	struct cfq_queue	*resting_cfqq;
+	struct list_head	idle_cfqqs;
 	bool			withheld;
 	bool			held;
 	unsigned int		nr_since_withheld;
@@ -469,8 +460,6 @@ static inline void cfq_st_add(struct cfq_service_tree *st,
 		entity->vdisktime = floor;
 	rb_add_cached(&entity->rb_node, &st->rb, cfq_entity_less);
 	entity->st = st;
-	if (st->gone == entity)
-		st->gone_until_ns = 0;
 	st->nr++;
 	st->total_weight += entity->weight;
 }
@@ -487,22 +476,6 @@ static inline void cfq_st_del(struct cfq_entity *entity)
 	st->nr--;
 	st->total_weight -= entity->weight;
 	cfq_st_update_min(st);
-}
-
-/* @entity is about to go, and expected to be back within @window_ns. */
-static inline void cfq_st_note_gone(const struct cfq_entity *entity,
-				    u64 now_ns, u64 window_ns)
-{
-	struct cfq_service_tree *st = entity->st;
-
-	st->wanted_until_ns = now_ns + window_ns;
-	if (st->gone_until_ns > now_ns && st->gone != entity &&
-	    (s64)(entity->vdisktime - st->gone_vdisktime) > 0)
-		return;
-	st->gone = entity;
-	st->gone_vdisktime = entity->vdisktime;
-	st->gone_weight = entity->weight;
-	st->gone_until_ns = now_ns + window_ns;
 }
 
 /*
@@ -821,11 +794,10 @@ static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
 
 /* Has a better class of @trees than @class something to do, or just had? */
 static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
-				       enum cfq_class class, u64 now_ns)
+				       enum cfq_class class)
 {
 	while (class-- > 0)
-		if (trees[class].nr || trees[class].nr_waiting ||
-		    trees[class].wanted_until_ns > now_ns)
+		if (trees[class].nr || trees[class].nr_waiting)
 			return true;
 	return false;
 }
@@ -850,7 +822,7 @@ static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
 	if (!st->nr && !(in_line && st->nr_waiting))
 		return false;
 	return st->due_ns <= now_ns &&
-	       cfq_class_outranked(trees, class, now_ns);
+	       cfq_class_outranked(trees, class);
 }
 
 /*
@@ -872,7 +844,7 @@ static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 {
 	const struct cfq_service_tree *st = &trees[class];
 
-	if (cfq_class_outranked(trees, class, now_ns) &&
+	if (cfq_class_outranked(trees, class) &&
 	    st->borrowed_until_ns >
 	    now_ns + CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS)
 		return true;
@@ -892,7 +864,7 @@ static inline u64 cfq_class_borrow(struct cfq_service_tree *trees,
 	const u64 half_ns = CFQ_BORROW_COSTS * CFQ_BORROW_NS / 2;
 	struct cfq_service_tree *st = &trees[class];
 
-	if (!cfq_class_outranked(trees, class, now_ns))
+	if (!cfq_class_outranked(trees, class))
 		return 0;
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
 				CFQ_BORROW_COSTS * cost_ns;
