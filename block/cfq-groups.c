@@ -404,21 +404,22 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 }
 
 /**
- * cfq_group_count_sent - the same for a request that is sent
+ * cfq_group_sent - a request of a group's tasks is sent to the device
  * @cfqd: the group on the device
  * @sectors: its size
  * @wait_ns: since it was made
- * @cost_ns: device time that it is expected to take
+ * @cost_ns: device time that it is expected to take, charged in advance
  * @now_ns: time
  */
-void cfq_group_count_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-			  u64 cost_ns, u64 now_ns)
+void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
+		    u64 cost_ns, u64 now_ns)
 {
 	struct cfq_member *member;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+		cfq_entity_charge(&member->entity, cost_ns);
 		member->entity.sent_ns = now_ns;
 		if (unlikely(cfq_classes_differ(member->group->members)))
 			member_tree(member)->due_ns = now_ns +

@@ -200,6 +200,9 @@ static const struct cfq_tunables cfq_default_tunables = {
 /* Time in which a sample of a request by itself must be had, or never. */
 #define CFQ_SAMPLE_WAIT_NS	(100 * NSEC_PER_MSEC)
 
+/* From one request that is watched to the next: often enough in a window. */
+#define CFQ_PROBE_GAP_NS	(100 * NSEC_PER_USEC)
+
 static struct kmem_cache *cfq_pool;
 
 static struct cfq_io_cq *icq_to_cic(struct io_cq *icq)
@@ -411,18 +414,22 @@ static struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
 static void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
 			 struct list_head *fifo)
 {
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+
 	elv_rb_add(&cfqq->sort_list, rq);
 	list_add_tail(&rq->queuelist, fifo);
 	cfqq->nr_queued++;
-	cfqq->cfqd->cfqmd->last_cfqq = cfqq;
-	if (!cfqq->cfqd->nr_queued++)
-		cfq_group_became_ready(cfqq->cfqd);
-	WRITE_ONCE(cfqq->cfqd->cfqmd->nr_queued,
-		   cfqq->cfqd->cfqmd->nr_queued + 1);
+	cfqmd->last_cfqq = cfqq;
+	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued + 1);
+	if (!cfqd->nr_queued++)
+		cfq_group_became_ready(cfqd);
 }
 
 static void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 {
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	struct request_queue *q = rq->q;
 
 	if (cfqq->nr_queued == 1) {
@@ -434,8 +441,7 @@ static void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 		if (!next)
 			next = rb_first(&cfqq->sort_list);
 		cfqq_set_next_rq(cfqq,
-				 cfq_nearer_rq(cfqd_dd(cfqq->cfqd),
-					       rb_entry_rq(next),
+				 cfq_nearer_rq(&cfqmd->dd, rb_entry_rq(next),
 					       prev ? rb_entry_rq(prev) : NULL));
 	}
 	list_del_init(&rq->queuelist);
@@ -444,10 +450,9 @@ static void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
 	cfqq->nr_queued--;
-	if (!--cfqq->cfqd->nr_queued)
-		cfq_group_ran_dry(cfqq->cfqd);
-	WRITE_ONCE(cfqq->cfqd->cfqmd->nr_queued,
-		   cfqq->cfqd->cfqmd->nr_queued - 1);
+	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued - 1);
+	if (!--cfqd->nr_queued)
+		cfq_group_ran_dry(cfqd);
 }
 
 /*
@@ -2001,7 +2006,9 @@ static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 		return;
 	par->work_ns += par->service_ns[cfq_request_kind(rq_data_dir(rq) ==
 							 WRITE, bytes)];
-	if (!par->probe || (!par->probe_alone && cfq_sample_wanted(par, rq)))
+	if (unlikely(cfq_sample_wanted(par, rq)) ?
+	    !par->probe || !par->probe_alone :
+	    !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS)
 		cfq_start_probe(dd, rq, bytes, now_ns);
 }
 
@@ -2098,11 +2105,10 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	cfqq->nr_in_driver++;
 
 	rq_set_estimate_ns(rq, cfqq->cost_ns);
-	cfqq_charge(cfqq, rq_estimate_ns(rq), 0);
-
-	cfq_group_count_sent(cfqd, blk_rq_sectors(rq),
-			     now_ns - min(now_ns, rq->start_time_ns),
-			     cfqq->cost_ns, now_ns);
+	cfq_entity_charge(&cfqq->entity, rq_estimate_ns(rq));
+	cfq_group_sent(cfqd, blk_rq_sectors(rq),
+		       now_ns - min(now_ns, rq->start_time_ns),
+		       rq_estimate_ns(rq), now_ns);
 }
 
 /*
