@@ -3,7 +3,7 @@
  * CFQ I/O scheduler: the cgroup subsystem "cfq".
  *
  * How groups come in.  What is done with them is the business of
- * block/cfq-groups.c.
+ * block/cfq-grid.c.
  */
 #include <linux/blkdev.h>
 #include <linux/cgroup.h>

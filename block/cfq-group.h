@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * CFQ I/O scheduler: what those share who make the groups (block/cfq-cgroup.c),
- * schedule them (block/cfq-groups.c) and set them (block/cfq-files.c).
+ * keep them (block/cfq-grid.c) and set them (block/cfq-files.c).
  */
 #ifndef CFQ_GROUP_H
 #define CFQ_GROUP_H
 
-#include <linux/cfq-iosched.h>
+#include <linux/cgroup.h>
 #include <linux/types.h>
 
-struct cftype;
-struct cgroup_subsys;
-struct cgroup_subsys_state;
+#include "cfq-layers.h"
 
 /*
  * Groups below each other.  A request is charged to each of them, and all have to
@@ -38,7 +36,7 @@ struct cfq_device_settings {
 
 /**
  * struct cfq_cgroup - a group of tasks
- * @row: its cfqds, one a device; see the locks in block/cfq-groups.c
+ * @row: its cfqds, one a device; see the locks in block/cfq-grid.c
  * @weight: of its cfqds, unless one is set for their device
  * @leaf_weight: of its tasks beside its child groups
  * @class: of its cfqds

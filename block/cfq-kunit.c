@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * KUnit tests of CFQ's arithmetic (block/cfq-calc.h) and of the service tree
- * and the charge (include/linux/cfq-iosched.h).
+ * (block/cfq-sched.h) and the charge (block/cfq-device.h).
  */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
 
-#include <linux/cfq-iosched.h>
-
-#include "cfq-calc.h"
+#include "cfq-layers.h"
 
 /* Base slice in most tests. */
 #define BASE_NS		(100 * NSEC_PER_MSEC)

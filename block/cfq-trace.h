@@ -9,7 +9,7 @@
 
 #include <linux/blktrace_api.h>
 
-#include <linux/cfq-iosched.h>
+#include "cfq-layers.h"
 
 #include <trace/events/cfq.h>
 

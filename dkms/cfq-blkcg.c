@@ -8,7 +8,7 @@
  * the files are io.cfq.* and blkio.cfq.*.  The policy has no data for devices:
  * what it would be told of these, the scheduler knows.
  *
- * What is done with groups is the business of block/cfq-groups.c.
+ * What is done with groups is the business of block/cfq-grid.c.
  */
 #include <linux/blkdev.h>
 #include <linux/cgroup.h>

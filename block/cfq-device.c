@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: the device.
+ *
+ * What a request costs, how many keep the device busy, and what a write costs.
+ *
+ * 1. Charge.  Nobody tells us what device time a request took when several are
+ *    in the device at once, so it is estimated, in one of two ways
+ *    (block/cfq-device.h).  Where there is one head, the time since the previous
+ *    completion: whatever finished now is what the head did since then.  On
+ *    flash, the time that has passed and was not charged yet is divided among
+ *    all requests in the device by the work that they are, and who is done is
+ *    charged its part.  The work is the size, times what a write takes compared
+ *    with a read.  If all requests counted alike, a group that reads 64 KiB at a
+ *    time would have 94 % of a device beside one that reads 4 KiB, and one that
+ *    writes 83 % beside one that reads (test_flash.sh).
+ *
+ * 2. Depth.  On a device without a head, how many requests keep it busy is
+ *    learned from completions.  What a request of a direction and size takes
+ *    by itself is known from those that had few beside them; times the rate at
+ *    which requests are sent, it is the number that are worked on at the same
+ *    time (Little's law).  Both layers bound by it who is ahead.  What
+ *    writes and reads take by themselves tells what a write costs (see 1); the
+ *    first few of each wait until the device has hardly anything else to do.
+ *
+ * 3. What goes first.  A disk that puts requests in order may serve others
+ *    instead for long; then it gets nothing else (cfq_waits_for_first()).
+ *
+ * All is under cfqmd->lock.
+ */
+#include <linux/blk-mq.h>
+#include <linux/math64.h>
+
+#include "cfq-device.h"
+
+/* What a request may cost on an unknown device, until there is experience. */
+#define CFQ_COST_UNKNOWN_NS	(2 * NSEC_PER_MSEC)
+
+/* Time in which a sample of a request by itself must be had, or never. */
+#define CFQ_SAMPLE_WAIT_NS	(100 * NSEC_PER_MSEC)
+
+/* From one request that is watched to the next: often enough in a window. */
+#define CFQ_PROBE_GAP_NS	(100 * NSEC_PER_USEC)
+
+/**
+ * cfq_device_set_one_head - it is known now what the device is
+ * @dd: the device, which is empty
+ * @one_head: it works on one request at a time
+ * @now_ns: time
+ *
+ * What was learned of it is learned anew.
+ */
+void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
+			     u64 now_ns)
+{
+	dd->one_head = one_head;
+	dd->charged_until_ns = now_ns;
+	memset(&dd->par, 0, sizeof(dd->par));
+	dd->par.write_work = CFQ_WORK_PAGE;
+}
+
+/**
+ * cfq_device_init - nothing is known yet of a device
+ * @dd: the device, all zeroes
+ * @q: its queue
+ */
+void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q)
+{
+	dd->queue = q;
+	dd->mean_cost_ns = CFQ_COST_UNKNOWN_NS;
+	cfq_device_set_one_head(dd, cfq_told_one_head(q), 0);
+}
+
+/* Bytes that are read or written; discards and the like have none. */
+static unsigned int rq_data_bytes(struct request *rq)
+{
+	return rq->bio && bio_has_data(rq->bio) ? blk_rq_bytes(rq) : 0;
+}
+
+/* Are there too few samples of what requests like @rq take by themselves? */
+static bool cfq_sample_wanted(const struct cfq_parallelism *par,
+			      struct request *rq)
+{
+	return par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES &&
+	       rq_data_bytes(rq);
+}
+
+/* Would a request that is sent now be seen by itself? */
+static bool cfq_would_be_alone(const struct cfq_driver_data *dd)
+{
+	return cfq_alone(dd->nr_in_driver, dd->par.parallel);
+}
+
+/**
+ * cfq_must_wait_for_sample - must a request wait until few are in the device?
+ * @dd: the device
+ * @rq: the request, the next one
+ * @now_ns: time
+ *
+ * So that it is seen by itself.  That costs a moment of the device's time, and
+ * only when cfq has just been selected.  But without it nobody would know what a
+ * write costs on a device that is always full: a group of writers, due 62 %
+ * beside two of readers, would have 89 % of it instead of 68 (bench/bench --only
+ * flash_wrr).
+ *
+ * Return: true if nothing is to be sent now.
+ */
+bool cfq_must_wait_for_sample(struct cfq_driver_data *dd, struct request *rq,
+			      u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+
+	if (dd->one_head || !cfq_sample_wanted(par, rq) ||
+	    cfq_would_be_alone(dd) || cfq_must_empty(dd))
+		return false;
+	if (!par->sample_until_ns)
+		par->sample_until_ns = now_ns + CFQ_SAMPLE_WAIT_NS;
+	if (par->sample_until_ns <= now_ns) {
+		/* It takes too long, so what is known has to do. */
+		par->page_samples[READ] = CFQ_PAGE_SAMPLES;
+		par->page_samples[WRITE] = CFQ_PAGE_SAMPLES;
+		return false;
+	}
+	par->drain = true;
+	/* Should nothing be completed. */
+	cfq_ask_at(dd, par->sample_until_ns);
+	return true;
+}
+
+/**
+ * cfq_waits_for_sample - is a request waiting for few in the device?
+ * @dd: the device
+ * @now_ns: time
+ *
+ * Return: true if nothing is to be sent now.
+ */
+bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+
+	if (par->drain)
+		par->drain = par->sample_until_ns > now_ns &&
+			     !cfq_would_be_alone(dd) && !cfq_must_empty(dd);
+	return par->drain;
+}
+
+/* Watch @rq, of so much data, which is sent now. */
+static void cfq_start_probe(struct cfq_driver_data *dd, struct request *rq,
+			    unsigned int bytes, u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+
+	par->probe = rq;
+	/* The time of a plug is that of its first request. */
+	par->probe_sent_ns = current->plug ? ktime_get_ns() : now_ns;
+	par->probe_bytes = bytes;
+	par->probe_write = rq_data_dir(rq) == WRITE;
+	par->probe_beside = dd->nr_in_driver;
+	par->probe_alone = cfq_would_be_alone(dd);
+}
+
+/* Learn from @rq, of so much data, being sent how parallel the device is. */
+static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
+			   unsigned int bytes, u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+	/* That of a plug may be earlier. */
+	u64 elapsed_ns = now_ns - min(now_ns, par->window_start_ns);
+
+	if (elapsed_ns >= CFQ_WORK_WINDOW_NS) {
+		par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
+						 elapsed_ns);
+		par->work_ns = 0;
+		par->window_start_ns = now_ns;
+	}
+	if (!bytes)
+		return;
+	par->work_ns += par->service_ns[cfq_request_kind(rq_data_dir(rq) ==
+							 WRITE, bytes)];
+	if (unlikely(cfq_sample_wanted(par, rq)) ?
+	    !par->probe || !par->probe_alone :
+	    !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS)
+		cfq_start_probe(dd, rq, bytes, now_ns);
+}
+
+/**
+ * cfq_learn_completed - learn from the request that is watched
+ * @dd: the device
+ * @rq: the request, completed
+ * @now_ns: time
+ */
+void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
+			 u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+	const bool write = par->probe_write;
+	unsigned int kind;
+	u64 ns;
+
+	par->probe = NULL;
+	if (now_ns <= par->probe_sent_ns)
+		return;
+	ns = now_ns - par->probe_sent_ns;
+	kind = cfq_request_kind(write, par->probe_bytes);
+	cfq_service_add(&par->service_ns[kind], ns, par->probe_beside,
+			par->parallel);
+	if (!par->probe_alone)
+		return;
+	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns,
+		     par->probe_bytes);
+	par->sample_until_ns = 0;
+	if (par->page_ns[READ] && par->page_ns[WRITE])
+		par->write_work = cfq_write_work(par->page_ns[WRITE],
+						 par->page_ns[READ]);
+}
+
+/**
+ * cfq_parallel_sent - a request is sent to a device without a head
+ * @dd: the device, where nr_in_driver is that before it
+ * @rq: the request
+ * @now_ns: time
+ */
+void cfq_parallel_sent(struct cfq_driver_data *dd, struct request *rq,
+		       u64 now_ns)
+{
+	unsigned int bytes = rq_data_bytes(rq);
+	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE, bytes,
+					     dd->par.write_work);
+
+	cfq_learn_sent(dd, rq, bytes, now_ns);
+	dd->work_in_driver += work;
+	rq_set_sent(rq, work, now_ns);
+}
+
+/**
+ * cfq_count_first - one more request was sent out of order, or one less is there
+ * @dd: the device
+ * @n: 1 or -1
+ * @now_ns: time
+ */
+void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns)
+{
+	/* That of the next one, if there is another, begins with the last. */
+	if (n < 0 || !dd->nr_first_in_driver)
+		dd->first_since_ns = now_ns;
+	dd->nr_first_in_driver += n;
+}

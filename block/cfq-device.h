@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CFQ I/O scheduler: the device, see block/cfq-device.c.
+ */
+#ifndef CFQ_DEVICE_H
+#define CFQ_DEVICE_H
+
+#include <linux/blk-mq.h>
+#include <linux/cfq-iosched.h>
+
+#include "cfq-calc.h"
+
+/* What the device says of itself. */
+static inline bool cfq_told_one_head(struct request_queue *q)
+{
+	return blk_queue_rot(q);
+}
+
+/* The queue is about to be frozen, and waits for all requests to end. */
+static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
+{
+	return READ_ONCE(dd->queue->mq_freeze_depth) ||
+	       blk_queue_dying(dd->queue);
+}
+
+/*
+ * For how long others wait for what is in the device, of somebody who has
+ * nothing else to send: longer than nearly any request takes that is not lost.
+ */
+static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
+{
+	return (dd->one_head ? 1000 : 100) * NSEC_PER_MSEC;
+}
+
+/* Ask for requests again at @ns, if it is not done before. */
+static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
+{
+	if (!hrtimer_is_queued(&dd->idle_timer) ||
+	    ns < ktime_to_ns(hrtimer_get_expires(&dd->idle_timer)))
+		hrtimer_start(&dd->idle_timer, ns_to_ktime(ns),
+			      HRTIMER_MODE_ABS);
+}
+
+/*
+ * Estimates of the device time of a request, by which both layers charge.
+ * The time of everything is CLOCK_MONOTONIC in ns.
+ */
+
+/**
+ * cfq_charge_serial - device time since the last completion
+ * @dd: device
+ * @now_ns: time of a completion, or of the end of an idle period
+ *
+ * With one head, what was completed now is what the head worked on since the
+ * last completion, or since it was sent if the device was empty.
+ *
+ * Return: ns to be charged for the completed request.
+ */
+static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
+{
+	u64 ns = 0;
+
+	if (now_ns > dd->charged_until_ns) {
+		ns = now_ns - dd->charged_until_ns;
+		dd->charged_until_ns = now_ns;
+	}
+	return ns;
+}
+
+/**
+ * cfq_charge_part - the same, if several requests are worked on together
+ * @dd: device
+ * @now_ns: time of a completion
+ * @work: of the completed request, as counted in work_in_driver until now
+ * @in_driver_ns: since it was sent
+ *
+ * Of the time that nobody was charged yet, the part that the request's work
+ * (cfq_request_work()) is of that of all in the device, but no more than the
+ * request was there.  What is left builds up until that is, for each unit of
+ * work, as much as the device takes for one; so requests are charged by their
+ * work, whatever they waited for.
+ *
+ * Return: ns to be charged for the completed request.
+ */
+static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
+				  unsigned int work, u64 in_driver_ns)
+{
+	u64 ns = 0;
+
+	if (now_ns > dd->charged_until_ns) {
+		ns = min(div_u64((now_ns - dd->charged_until_ns) * work,
+				 dd->work_in_driver), in_driver_ns);
+		dd->charged_until_ns += ns;
+	}
+	return ns;
+}
+
+/* Is the device so busy that the order of what is sent matters? */
+static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
+{
+	return dd->one_head ||
+	       dd->nr_in_driver >= cfq_useful_depth(dd->par.parallel);
+}
+
+void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q);
+void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
+			     u64 now_ns);
+bool cfq_must_wait_for_sample(struct cfq_driver_data *dd, struct request *rq,
+			      u64 now_ns);
+bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns);
+void cfq_parallel_sent(struct cfq_driver_data *dd, struct request *rq,
+		       u64 now_ns);
+void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
+			 u64 now_ns);
+void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns);
+
+/*
+ * While a request is in a device without a head, fifo_time holds its work and,
+ * above that, when it was sent.
+ */
+#define RQ_WORK_BITS	16
+
+static inline void rq_set_sent(struct request *rq, unsigned int work,
+			       u64 now_ns)
+{
+	rq->fifo_time = now_ns << RQ_WORK_BITS | work;
+}
+
+static inline unsigned int rq_work(const struct request *rq)
+{
+	return rq->fifo_time & GENMASK(RQ_WORK_BITS - 1, 0);
+}
+
+static inline u64 rq_time_in_driver_ns(const struct request *rq, u64 now_ns)
+{
+	return ((now_ns << RQ_WORK_BITS) -
+		(rq->fifo_time - rq_work(rq))) >> RQ_WORK_BITS;
+}
+
+/* @rq is back from there; the device time that it took, in ns. */
+static inline u64 cfq_parallel_completed(struct cfq_driver_data *dd,
+					 struct request *rq, u64 now_ns)
+{
+	const unsigned int work = rq_work(rq);
+	u64 spent_ns = cfq_charge_part(dd, now_ns, work,
+				       rq_time_in_driver_ns(rq, now_ns));
+
+	dd->work_in_driver -= work;
+	if (dd->par.probe == rq)
+		cfq_learn_completed(dd, rq, now_ns);
+	return spent_ns;
+}
+
+/*
+ * A disk that puts requests in order may leave one that had to go first for last,
+ * and for as long as it gets others.  So it gets none once that takes too long,
+ * until it is served or seems to be lost.
+ */
+#define CFQ_FIRST_WAIT_NS	(50 * NSEC_PER_MSEC)
+
+static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd,
+				       u64 now_ns)
+{
+	return dd->nr_first_in_driver && dd->one_head &&
+	       dd->first_since_ns + CFQ_FIRST_WAIT_NS <= now_ns &&
+	       dd->first_since_ns + cfq_stuck_ns(dd) > now_ns;
+}
+
+#endif /* CFQ_DEVICE_H */

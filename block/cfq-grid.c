@@ -1,0 +1,701 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: the groups of a device, where they come from, how they are
+ * set and which of them a request belongs to.
+ *
+ * 1. Whose request.  It belongs to the group that has caused it, which need not
+ *    be that of the task that submits it.  The io controller knows the cause:
+ *    writeback, drivers of stacked devices and other helpers tell it whom they
+ *    work for.  That is used where it has the same hierarchy; written-back data
+ *    can, besides, be told by who owns the memory it is in.
+ *
+ * 2. Lifetimes.  The grid owns one reference on each cfqd, which ends with
+ *    the cgroup or with the scheduler on that device, whichever is first.
+ *    Each cfq_queue and the cfqd of each child group own another, so that a
+ *    cfqd without a cgroup lives, and is scheduled with the weight it had and
+ *    in the place it had, until its last request is done and the tasks that
+ *    moved away, or worked for the group, did I/O elsewhere or ended.
+ *
+ * Locks: cfq_grid_mutex keeps devices and cgroups from going away; whoever
+ * holds it may walk a row without another lock, as rows only lose elements
+ * under it.  cfqmd->lock nests inside it.  cfq_grid_lock, inside cfqmd->lock,
+ * protects what is added to rows and the settings of a cgroup, so that a new
+ * cfqd never misses a change.  What has no other context in its description is
+ * called with cfqmd->lock held.
+ */
+#include <linux/bio.h>
+#include <linux/blk-cgroup.h>
+#include <linux/cgroup.h>
+#include <linux/kdev_t.h>
+#include <linux/memcontrol.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "cfq-group.h"
+#include "cfq-member.h"
+#include "cfq-trace.h"
+
+/* Protects the grid from losing devices and cgroups, see above. */
+DEFINE_MUTEX(cfq_grid_mutex);
+static DEFINE_SPINLOCK(cfq_grid_lock);
+
+static struct cfq_cgroup *cfqc_parent(struct cfq_cgroup *cfqc)
+{
+	return cfq_css_cgroup(cfq_cgroup_css(cfqc)->parent);
+}
+
+/*
+ * The grid.
+ */
+
+static struct cfq_device_settings *
+cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
+{
+	struct cfq_device_settings *settings;
+
+	list_for_each_entry(settings, &cfqc->devices, node)
+		if (settings->dev == dev)
+			return settings;
+	return NULL;
+}
+
+/*
+ * Virtual times of different trees cannot be compared: each class has its own, so
+ * that what is owed there is still owed when the member comes back.
+ */
+static void member_set_class(struct cfq_member *member, enum cfq_class class)
+{
+	struct cfq_service_tree *st = &member->group->members[class];
+	struct cfq_data *active = member->group->cfqmd->active_cfqd;
+	const bool waiting = member->waiting;
+	bool busy = member->entity.st;
+
+	if (member->class == class)
+		return;
+	if (busy)
+		cfq_st_del(&member->entity);
+	member_set_waiting(member, false);
+	member->left_vdisktime[member->class] = member->entity.vdisktime;
+	member->class = class;
+	member->entity.vdisktime = member->left_vdisktime[class];
+	if ((s64)(member->entity.vdisktime - st->min_vdisktime) < 0)
+		member->entity.vdisktime = st->min_vdisktime;
+	member_set_waiting(member, waiting);
+	if (busy)
+		cfq_st_add(st, &member->entity, 0);
+	/* Whose turn it is may have changed. */
+	if (active)
+		active->slice_cut = true;
+}
+
+static void member_set_weight(struct cfq_member *member, unsigned int weight)
+{
+	const bool waiting = member->waiting;
+
+	member_set_waiting(member, false);
+	cfq_entity_reweigh(member_tree(member), &member->entity, weight);
+	member_set_waiting(member, waiting);
+}
+
+/* Settings of @cfqc take effect on one device. */
+static void cfqd_apply_settings(struct cfq_data *cfqd,
+				const struct cfq_cgroup *cfqc)
+{
+	const struct cfq_device_settings *settings;
+	struct cfq_member *member = cfqd_set_member(cfqd);
+	unsigned int max_held = cfqc->max_held;
+	unsigned int weight = cfqc->weight;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	settings = cfqc_device_settings(cfqc, cfq_group_dev(cfqd));
+	if (settings && settings->weight)
+		weight = settings->weight;
+	if (settings && settings->max_held)
+		max_held = settings->max_held;
+	if (member != &cfqd->tasks)
+		member_set_weight(&cfqd->tasks, cfqc->leaf_weight);
+	member_set_class(member, cfqc->class);
+	member_set_weight(member, weight);
+
+	if (cfqd->max_held != max_held) {
+		WRITE_ONCE(cfqd->max_held, max_held);
+		cfqd_admit(cfqd);
+	}
+}
+
+/*
+ * @cfqd will have a child group, beside which its tasks compete: what they did
+ * as the group itself until now, they do as its member from now on.
+ */
+static void cfqd_separate_tasks(struct cfq_data *cfqd)
+{
+	const struct cfq_member *self = cfqd->leaf;
+	struct cfq_member *tasks = &cfqd->tasks;
+
+	if (self == tasks)
+		return;
+	cfqd->leaf = tasks;
+	tasks->idle_since_ns = self->idle_since_ns;
+	tasks->entity.sent_ns = self->entity.sent_ns;
+	member_set_waiting(tasks, self->waiting);
+	if (self->entity.st)
+		cfq_st_add(member_tree(tasks), &tasks->entity, 0);
+}
+
+/*
+ * Takes the grid's reference on a new cfqd, and one on @parent, which is NULL
+ * for the root group.
+ */
+static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
+			  struct cfq_data *parent, struct cfq_cgroup *cfqc)
+{
+	enum cfq_class class;
+
+	lockdep_assert_held(&cfqmd->lock);
+	lockdep_assert_held(&cfq_grid_lock);
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		cfq_st_init(&cfqd->members[class]);
+	cfqd->tasks.group = cfqd;
+	cfqd->tasks.class = CFQ_CLASS_BE;
+	cfqd->tasks.entity.weight = CFQ_WEIGHT_DEFAULT;
+	cfqd->self.group = parent;
+	cfqd->self.class = CFQ_CLASS_BE;
+	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
+	INIT_LIST_HEAD(&cfqd->waiters);
+	cfqd->leaf = parent ? &cfqd->self : &cfqd->tasks;
+	if (parent) {
+		parent->ref++;
+		cfqd_separate_tasks(parent);
+	}
+	cfqd_apply_settings(cfqd, cfqc);
+	cfqd->cfqc = cfqc;
+	cfqd->cgroup_id = cgroup_id(cfq_cgroup_css(cfqc)->cgroup);
+	list_add_tail(&cfqd->column_node, &cfqmd->column);
+	list_add_tail_rcu(&cfqd->row_node, &cfqc->row);
+	cfq_group_message(cfqd, "created parent=%llu weight=%u",
+			  parent ? cfq_group_id(parent) : 0,
+			  cfqd_set_member(cfqd)->entity.weight);
+}
+
+/* Ends the grid's reference.  No request will be added to @cfqd any more. */
+static void cfq_grid_unlink(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfq_grid_mutex);
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	/* Nobody walks the row now: that needs the mutex. */
+	spin_lock(&cfq_grid_lock);
+	list_del(&cfqd->row_node);
+	spin_unlock(&cfq_grid_lock);
+	cfq_group_message(cfqd, "removed queued=%u inflight=%u",
+			  cfqd->nr_queued, cfqd->nr_in_driver);
+	WRITE_ONCE(cfqd->cfqc, NULL);
+	cfq_data_exit(cfqd);
+	cfq_group_put(cfqd);
+}
+
+/**
+ * cfq_group_put - let go of a group on a device
+ * @cfqd: the group; the last reference frees it
+ */
+void cfq_group_put(struct cfq_data *cfqd)
+{
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	while (cfqd && !--cfqd->ref) {
+		struct cfq_data *parent = cfqd->self.group;
+
+		list_del(&cfqd->column_node);
+		if (WARN_ON_ONCE(cfqd->leaf->entity.st || cfqd->leaf->waiting))
+			cfq_group_went_idle(cfqd, 0);
+		cfq_group_end_slice(cfqd, CFQ_END_LEFT);
+		if (cfqmd->sync_writer == cfqd)
+			cfqmd->sync_writer = NULL;
+		if (parent)
+			kfree_rcu(cfqd, rcu);
+		cfqd = parent;
+	}
+}
+
+/*
+ * Whose request is it?
+ */
+
+/*
+ * The group that counts for I/O of the cgroup: where deeper ones can be made,
+ * these are as one with the last that are told apart.
+ */
+static struct cfq_cgroup *cfq_css_counts(struct cgroup_subsys_state *css)
+{
+	while (unlikely(css->cgroup->level > CFQ_MAX_DEPTH))
+		css = css->parent;
+	return cfq_css_cgroup(css);
+}
+
+/**
+ * cfq_current_cgroup - the group of the current task
+ *
+ * Context: RCU read side, or the task's own.
+ * Return: the group.
+ */
+struct cfq_cgroup *cfq_current_cgroup(void)
+{
+	return cfq_css_counts(task_css(current, cfq_subsys->id));
+}
+
+/* Has @ss the same hierarchy as the groups here? */
+static bool cfq_same_hierarchy(const struct cgroup_subsys *ss)
+{
+	return READ_ONCE(ss->root) == READ_ONCE(cfq_subsys->root);
+}
+
+#ifdef CONFIG_BLK_CGROUP
+/* The io group of @bio, if that says something about its group here. */
+static struct cgroup_subsys_state *cfq_bio_io_css(struct bio *bio)
+{
+	return cfq_same_hierarchy(&io_cgrp_subsys) ? bio_blkcg_css(bio) : NULL;
+}
+
+static struct cgroup_subsys_state *cfq_current_io_css(void)
+{
+	return task_css(current, io_cgrp_id);
+}
+#else
+static struct cgroup_subsys_state *cfq_bio_io_css(struct bio *bio)
+{
+	return NULL;
+}
+
+static struct cgroup_subsys_state *cfq_current_io_css(void)
+{
+	return NULL;
+}
+#endif
+
+#ifdef CONFIG_MEMCG
+/*
+ * The owner of the first page, if that is being written back, or is metadata that
+ * goes to a journal.  Pages of direct I/O are not, even where they are mapped
+ * from a file.
+ */
+static struct cgroup *cfq_bio_page_owner(struct bio *bio)
+{
+	struct mem_cgroup *memcg;
+	struct folio *folio;
+
+	if (bio_op(bio) != REQ_OP_WRITE || !bio_has_data(bio) ||
+	    !cfq_same_hierarchy(&memory_cgrp_subsys))
+		return NULL;
+	folio = page_folio(bio_page(bio));
+	if (!folio_test_writeback(folio) && !(bio->bi_opf & REQ_META))
+		return NULL;
+	memcg = folio_memcg_check(folio);
+	return memcg ? memcg->css.cgroup : NULL;
+}
+#else
+static struct cgroup *cfq_bio_page_owner(struct bio *bio)
+{
+	return NULL;
+}
+#endif
+
+/* Of the nearest cgroup, @cgroup or above, that is one of the subsystem. */
+static struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
+{
+	struct cgroup_subsys_state *css;
+
+	while (cgroup) {
+		css = rcu_dereference(cgroup->subsys[cfq_subsys->id]);
+		if (css)
+			return cfq_css_counts(css);
+		cgroup = cgroup_parent(cgroup);
+	}
+	return cfq_root_cgroup();
+}
+
+/**
+ * cfq_bio_cgroup - which group has caused what the current task submits?
+ * @bio: not yet sent
+ * @behalf: set to whether this is not the task's own group
+ *
+ * The io controller knows the cause of a bio, as those who submit for others
+ * tell it.  Where its groups are coarser than ours, or not in the same
+ * hierarchy, the owner of written-back memory, or else the task, is asked.
+ *
+ * Context: RCU read side, which the returned group lives as long as.
+ * Return: the group; may be removed at any time.
+ */
+struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
+{
+	struct cfq_cgroup *own = cfq_current_cgroup();
+	struct cgroup_subsys_state *io_css = cfq_bio_io_css(bio);
+	struct cgroup *owner = cfq_bio_page_owner(bio);
+	struct cfq_cgroup *cfqc = own;
+
+	if (owner && (!io_css || cgroup_is_descendant(owner, io_css->cgroup)))
+		cfqc = cgroup_to_cfqc(owner);
+	else if (io_css && io_css != cfq_current_io_css())
+		cfqc = cgroup_to_cfqc(io_css->cgroup);
+	*behalf = cfqc != own;
+	return cfqc;
+}
+
+/* The cfqd of @cfqc on a device, NULL if it has none there. */
+static struct cfq_data *cfq_group_find(struct cfq_meta_data *cfqmd,
+				       struct cfq_cgroup *cfqc)
+{
+	struct cfq_data *cfqd;
+
+	lockdep_assert_held(&cfq_grid_lock);
+
+	list_for_each_entry(cfqd, &cfqc->row, row_node)
+		if (cfqd->cfqmd == cfqmd)
+			return cfqd;
+	return NULL;
+}
+
+/* The same, or a new one; NULL without memory.  The root's is always there. */
+static struct cfq_data *cfq_group_find_or_create(struct cfq_meta_data *cfqmd,
+						 struct cfq_cgroup *cfqc)
+{
+	struct cfq_data *cfqd;
+
+	while (!(cfqd = cfq_group_find(cfqmd, cfqc))) {
+		struct cfq_cgroup *missing = cfqc;
+		struct cfq_data *parent;
+
+		/* The highest one that is missing comes first. */
+		while (!(parent = cfq_group_find(cfqmd, cfqc_parent(missing))))
+			missing = cfqc_parent(missing);
+		cfqd = kzalloc_node(sizeof(*cfqd), GFP_NOWAIT | __GFP_NOWARN,
+				    cfqmd->dd.queue->node);
+		if (!cfqd)
+			return NULL;
+		cfq_data_init(cfqd, cfqmd);
+		cfq_grid_link(cfqmd, cfqd, parent, missing);
+	}
+	return cfqd;
+}
+
+/**
+ * cfq_group_get - a group on a device
+ * @cfqmd: the device
+ * @cfqc: the group
+ *
+ * Context: cfqmd->lock held, RCU read side.
+ * Return: the group on the device with a reference for the caller.  For a
+ * cgroup that was removed it is that of the nearest one above.  Without memory
+ * it is the root group's.
+ */
+struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
+			       struct cfq_cgroup *cfqc)
+{
+	struct cfq_data *cfqd;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	spin_lock(&cfq_grid_lock);
+	while (cfqc->offline)
+		cfqc = cfqc_parent(cfqc);
+	cfqd = cfq_group_find_or_create(cfqmd, cfqc) ?: &cfqmd->root;
+	spin_unlock(&cfq_grid_lock);
+
+	cfqd->ref++;
+	return cfqd;
+}
+
+/**
+ * cfq_group_get_current - the current task's group on a device
+ * @cfqmd: the device
+ *
+ * Return: as cfq_group_get().
+ */
+struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
+{
+	struct cfq_data *cfqd;
+
+	rcu_read_lock();
+	cfqd = cfq_group_get(cfqmd, cfq_current_cgroup());
+	rcu_read_unlock();
+	return cfqd;
+}
+
+/**
+ * cfq_group_css - the cgroup of a group on a device, for messages about it
+ * @cfqd: the group on the device
+ *
+ * Return: NULL once the cgroup is removed.
+ */
+struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd)
+{
+	return cfqd->cfqc ? cfq_cgroup_css(cfqd->cfqc) : NULL;
+}
+
+/**
+ * cfq_groups_init - set up the group layer of a device
+ * @cfqmd: the device
+ *
+ * Context: process context, nothing is queued yet.
+ */
+void cfq_groups_init(struct cfq_meta_data *cfqmd)
+{
+	INIT_LIST_HEAD(&cfqmd->column);
+	cfq_data_init(&cfqmd->root, cfqmd);
+
+	mutex_lock(&cfq_grid_mutex);
+	spin_lock_irq(&cfqmd->lock);
+	spin_lock(&cfq_grid_lock);
+	cfq_grid_link(cfqmd, &cfqmd->root, NULL, cfq_root_cgroup());
+	spin_unlock(&cfq_grid_lock);
+	spin_unlock_irq(&cfqmd->lock);
+	mutex_unlock(&cfq_grid_mutex);
+}
+
+/**
+ * cfq_groups_exit - take the column of a device off the grid
+ * @cfqmd: the device, on which all requests are done
+ *
+ * Context: process context.
+ */
+void cfq_groups_exit(struct cfq_meta_data *cfqmd)
+{
+	struct cfq_data *cfqd, *next;
+
+	mutex_lock(&cfq_grid_mutex);
+	spin_lock_irq(&cfqmd->lock);
+	/* What is freed besides @cfqd is above it in the tree, and before it. */
+	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node) {
+		cfq_data_deactivate(cfqd, ktime_get_ns());
+		if (cfqd->cfqc)
+			cfq_grid_unlink(cfqd);
+	}
+	WARN_ON_ONCE(!list_empty(&cfqmd->column));
+	spin_unlock_irq(&cfqmd->lock);
+	mutex_unlock(&cfq_grid_mutex);
+}
+
+/**
+ * cfq_groups_show - print the groups of a device
+ * @cfqmd: the device
+ * @m: where to
+ */
+void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
+{
+	struct cfq_data *cfqd;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	seq_printf(m, "busy %u\n", cfqmd->nr_busy_groups);
+	list_for_each_entry(cfqd, &cfqmd->column, column_node) {
+		const struct cfq_member *member = cfqd_set_member(cfqd);
+		char path[128] = "(removed)", limit[16] = "max";
+
+		if (cfqd->max_held != CFQ_NO_LIMIT)
+			snprintf(limit, sizeof(limit), "%u", cfqd->max_held);
+		if (cfqd == &cfqmd->root)
+			strscpy(path, "/");
+		else if (cfqd->cfqc)
+			cgroup_path(cfq_group_css(cfqd)->cgroup, path,
+				    sizeof(path));
+		seq_printf(m,
+			   "group %s weight %u vdisktime %llu tasks weight %u vdisktime %llu time_us %llu queued %u driver %u held %u limit %s%s%s\n",
+			   path, member->entity.weight,
+			   member->entity.vdisktime, cfqd->tasks.entity.weight,
+			   cfqd->tasks.entity.vdisktime,
+			   div_u64(cfqd->stats[CFQ_STAT_TIME], NSEC_PER_USEC),
+			   cfqd->nr_queued, cfqd->nr_in_driver, cfqd->nr_held,
+			   limit,
+			   cfqd->leaf->entity.st ? " busy" : "",
+			   cfqmd->active_cfqd == cfqd ? " active" : "");
+		cfq_data_show(cfqd, m);
+	}
+}
+
+/*
+ * Cgroups.
+ */
+
+/**
+ * cfq_cgroup_init - a cgroup comes
+ * @cfqc: the cgroup, all zeroes
+ *
+ * Context: any; nobody can find it yet.
+ */
+void cfq_cgroup_init(struct cfq_cgroup *cfqc)
+{
+	INIT_LIST_HEAD(&cfqc->row);
+	INIT_LIST_HEAD(&cfqc->devices);
+	cfqc->weight = CFQ_WEIGHT_DEFAULT;
+	cfqc->leaf_weight = CFQ_WEIGHT_DEFAULT;
+	cfqc->class = CFQ_CLASS_BE;
+	cfqc->max_held = CFQ_NO_LIMIT;
+}
+
+/**
+ * cfq_cgroup_offline - a cgroup goes
+ * @cfqc: the cgroup, to which no cfqd is added from now on
+ *
+ * Context: process context.
+ */
+void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
+{
+	struct cfq_data *cfqd;
+
+	mutex_lock(&cfq_grid_mutex);
+	spin_lock_irq(&cfq_grid_lock);
+	cfqc->offline = true;
+	spin_unlock_irq(&cfq_grid_lock);
+
+	while ((cfqd = list_first_entry_or_null(&cfqc->row, struct cfq_data,
+						row_node))) {
+		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+
+		spin_lock_irq(&cfqmd->lock);
+		cfq_grid_unlink(cfqd);
+		spin_unlock_irq(&cfqmd->lock);
+	}
+	mutex_unlock(&cfq_grid_mutex);
+}
+
+/**
+ * cfq_cgroup_exit - a cgroup is gone
+ * @cfqc: the cgroup, which nobody can find any more
+ *
+ * Context: process context.
+ */
+void cfq_cgroup_exit(struct cfq_cgroup *cfqc)
+{
+	struct cfq_device_settings *settings, *next;
+
+	list_for_each_entry_safe(settings, next, &cfqc->devices, node)
+		kfree(settings);
+}
+
+/*
+ * Settings.
+ */
+
+/* What is changed until cfqc_end_change() takes effect at once. */
+static void cfqc_begin_change(void)
+	__acquires(&cfq_grid_lock)
+{
+	mutex_lock(&cfq_grid_mutex);
+	spin_lock_irq(&cfq_grid_lock);
+}
+
+/* Settings of a group that does not count would be without effect. */
+static bool cfqc_too_deep(struct cfq_cgroup *cfqc)
+{
+	return cfq_cgroup_css(cfqc)->cgroup->level > CFQ_MAX_DEPTH;
+}
+
+static void cfqc_end_change(struct cfq_cgroup *cfqc)
+	__releases(&cfq_grid_lock)
+{
+	struct cfq_data *cfqd;
+
+	spin_unlock_irq(&cfq_grid_lock);
+	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
+				lockdep_is_held(&cfq_grid_mutex)) {
+		spin_lock_irq(&cfqd->cfqmd->lock);
+		cfqd_apply_settings(cfqd, cfqc);
+		spin_unlock_irq(&cfqd->cfqmd->lock);
+	}
+	mutex_unlock(&cfq_grid_mutex);
+}
+
+/**
+ * cfq_cgroup_set - a number that is set for a cgroup on all devices
+ * @cfqc: the cgroup
+ * @setting: which one, of @cfqc
+ * @value: valid for it
+ *
+ * Context: process context.
+ * Return: 0, -EAGAIN if there are too many groups above.
+ */
+int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
+		   unsigned int value)
+{
+	if (cfqc_too_deep(cfqc))
+		return -EAGAIN;
+	cfqc_begin_change();
+	WRITE_ONCE(*setting, value);
+	cfqc_end_change(cfqc);
+	return 0;
+}
+
+/**
+ * cfq_cgroup_set_class - the class of a cgroup on all devices
+ * @cfqc: the cgroup
+ * @class: the class
+ *
+ * Context: process context.
+ * Return: 0, -EAGAIN if there are too many groups above.
+ */
+int cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class)
+{
+	if (cfqc_too_deep(cfqc))
+		return -EAGAIN;
+	cfqc_begin_change();
+	WRITE_ONCE(cfqc->class, class);
+	cfqc_end_change(cfqc);
+	return 0;
+}
+
+/**
+ * cfq_cgroup_set_for_device - what is set for a cgroup on one device
+ * @cfqc: the cgroup
+ * @dev: the device
+ * @offset: what, into a struct cfq_device_settings
+ * @value: valid for it; 0 removes the setting
+ *
+ * A setting outlives its device, which may come back, and can be removed
+ * without.
+ *
+ * Context: process context.
+ * Return: 0, -ENODEV without such a device, -EAGAIN if there are too many groups
+ * above, -ENOMEM.
+ */
+int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
+			      unsigned int value)
+{
+	struct cfq_device_settings *new, *settings, *dropped = NULL;
+	const bool exists = cfq_disk_exists(dev);
+	int ret = 0;
+
+	if (cfqc_too_deep(cfqc))
+		return -EAGAIN;
+	/* Reclaim could wait for a device that waits for the mutex. */
+	new = kzalloc_obj(*new);
+	if (!new)
+		return -ENOMEM;
+	new->dev = dev;
+
+	cfqc_begin_change();
+	settings = cfqc_device_settings(cfqc, dev);
+	if (!exists && (!settings || value)) {
+		ret = -ENODEV;
+	} else if (!settings && value) {
+		settings = new;
+		new = NULL;
+		list_add_tail(&settings->node, &cfqc->devices);
+	}
+	if (!ret && settings) {
+		*(unsigned int *)((void *)settings + offset) = value;
+		if (!settings->weight && !settings->max_held) {
+			list_del(&settings->node);
+			dropped = settings;
+		}
+	}
+	cfqc_end_change(cfqc);
+	kfree(dropped);
+	kfree(new);
+	return ret;
+}

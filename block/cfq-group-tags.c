@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: how many descriptors a group gets.
+ *
+ * 1. Descriptors.  A device has a fixed number of request descriptors
+ *    (nr_requests), and what waits for one cannot be scheduled.  When half of
+ *    them are in use, a task needs leave to take another, and those who have to
+ *    wait for it are let in group by group, and inside each by class of ionice,
+ *    and in order.  A sixteenth is kept for real time, if there was some in the
+ *    last second, and the idle class has half of its group's part before
+ *    others: without all that, a reader of a better class among 150 of its
+ *    group had 2 to 5 % of its reads, and has 99 (test_tasks.sh).  Each group
+ *    has its part of the descriptors by share; of those below their part, the
+ *    one that is to be served first is next.  What others do not use is lent,
+ *    but for an eighth, and at least one, that is kept for those below their
+ *    part, so that a group that wakes up gets its first at once.  The weight of
+ *    a group whose tasks wait counts, even if it holds none: then it is on no
+ *    tree, but sorted among those that are like it (st->waiting).
+ *
+ *    The order is what shares are made of where parts are less than a request:
+ *    with two descriptors, or more groups than descriptors.  If the group that
+ *    holds least were next, groups of weights 8 : 4 : 1 would have a third each
+ *    of a device that takes one request at a time (test_crowd.sh).
+ *
+ *    Where groups take turns, the active group is next, and the others have a
+ *    fraction of their part: enough to begin their turn with.  With 62
+ *    descriptors and 100 readers in each of the groups above, A, B and C hold
+ *    9, 4 and 1 of them until it is their turn, and then some 40.  (A fixed
+ *    part of 38, 19 and 5 is too little for C to use the disk well, and waiting
+ *    for a tag, which knows no order, made tasks wait for 50 times their fair
+ *    turn; bench/bench --only many100,many200.)
+ *
+ * 2. Limits.  A group may be limited to a number of requests
+ *    on a device (cfq.nr_group_requests).  Each counts from before it has a
+ *    descriptor until it is done, in its group and all groups above that.  A
+ *    task that finds one of these full sleeps on the list of that group; what
+ *    is done there makes room, which is given to the first one on the list,
+ *    before that wakes up.  So there is room in no group that is waited for,
+ *    and nobody overtakes.  Who must not sleep gets an error.
+ *
+ * What has no other context in its description is called with cfqmd->lock held.
+ */
+#include <linux/completion.h>
+
+#include "cfq-group.h"
+#include "cfq-member.h"
+
+/* Was the number of requests of any group ever limited? */
+static bool cfq_limit_was_set __read_mostly;
+
+/**
+ * cfq_groups_limited - may there be groups whose requests are limited?
+ *
+ * Context: any.
+ * Return: false if a place need not be asked for.
+ */
+bool cfq_groups_limited(void)
+{
+	return READ_ONCE(cfq_limit_was_set);
+}
+
+/**
+ * cfq_groups_expect_limits - the number of requests of a group will be limited
+ *
+ * Who sees a limit has seen this, and asks for a place.
+ *
+ * Context: any.
+ */
+void cfq_groups_expect_limits(void)
+{
+	WRITE_ONCE(cfq_limit_was_set, true);
+}
+
+/* Is there a limit for @cfqd?  Needs either cfqmd->lock or RCU. */
+static bool cfqd_limited(const struct cfq_data *cfqd)
+{
+	while (cfqd && READ_ONCE(cfqd->max_held) == CFQ_NO_LIMIT)
+		cfqd = cfqd->self.group;
+	return cfqd;
+}
+
+/**
+ * cfq_group_limits_current - may the current task's requests be limited?
+ * @cfqd: the group that its last one on the device belonged to
+ *
+ * Context: RCU read side.
+ * Return: false if it still belongs to @cfqd, and that has no limit.
+ */
+bool cfq_group_limits_current(const struct cfq_data *cfqd)
+{
+	return READ_ONCE(cfqd->cfqc) != cfq_current_cgroup() ||
+	       cfqd_limited(cfqd);
+}
+
+/* A task that waits for a place in @cfqd, of which it owns a reference. */
+struct cfq_waiter {
+	struct list_head	node;	/* on the waiters of a group that is full */
+	struct cfq_data		*cfqd;
+	struct completion	got_place;
+};
+
+/**
+ * cfq_group_hold - a group has one more request, whatever its limit
+ * @cfqd: the group on the device
+ */
+void cfq_group_hold(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (; cfqd; cfqd = cfqd->self.group)
+		cfqd->nr_held++;
+}
+
+static bool cfqd_full(const struct cfq_data *cfqd)
+{
+	return cfqd->nr_held >= cfqd->max_held;
+}
+
+/* The group, @cfqd or above, that has no room for a request of @cfqd. */
+static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
+{
+	while (cfqd && !cfqd_full(cfqd))
+		cfqd = cfqd->self.group;
+	return cfqd;
+}
+
+/**
+ * cfqd_admit - there may be room in a group
+ * @cfqd: the group on the device
+ *
+ * It is given to those who wait for it, in the order in which they came.  Who
+ * finds another of the groups above full waits there.
+ */
+void cfqd_admit(struct cfq_data *cfqd)
+{
+	struct cfq_waiter *waiter, *next;
+
+	list_for_each_entry_safe(waiter, next, &cfqd->waiters, node) {
+		struct cfq_data *obstacle = cfqd_obstacle(waiter->cfqd);
+
+		if (obstacle == cfqd)
+			break;
+		if (obstacle) {
+			list_move_tail(&waiter->node, &obstacle->waiters);
+			continue;
+		}
+		list_del(&waiter->node);
+		cfq_group_hold(waiter->cfqd);
+		/* Then it is gone. */
+		complete(&waiter->got_place);
+	}
+}
+
+/**
+ * cfq_group_release - a group has one request less
+ * @cfqd: the group on the device
+ */
+void cfq_group_release(struct cfq_data *cfqd)
+{
+	struct cfq_data *above;
+	bool waited_for = false;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (above = cfqd; above; above = above->self.group) {
+		above->nr_held--;
+		waited_for |= !list_empty(&above->waiters);
+	}
+	if (!waited_for)
+		return;
+	for (above = cfqd; above; above = above->self.group)
+		cfqd_admit(above);
+}
+
+/**
+ * cfq_group_current_full - would a request of the current task be past a limit?
+ * @cfqmd: the device
+ *
+ * Context: process context, takes cfqmd->lock.
+ * Return: true if it would have to wait for a place.
+ */
+bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
+{
+	struct cfq_data *cfqd;
+	bool full;
+
+	spin_lock_irq(&cfqmd->lock);
+	cfqd = cfq_group_get_current(cfqmd);
+	full = cfqd_limited(cfqd) && cfqd_obstacle(cfqd);
+	cfq_group_put(cfqd);
+	spin_unlock_irq(&cfqmd->lock);
+	return full;
+}
+
+/**
+ * cfq_group_get_place - have a request of the current task within all limits
+ * @cfqmd: the device
+ * @wait: until there is a place
+ *
+ * Context: cfqmd->lock held; is dropped to wait, in process context with the
+ * device's queue entered.  What holds a place is on its way to the device and
+ * gives it back when it is done, so the wait ends with that; and as whoever
+ * freezes the queue waits for all requests, the scheduler outlives it.
+ * Return: the group that holds the place, with a reference for the caller, or
+ * NULL if the task's group is not limited, or if there is no place and that is
+ * not waited for.
+ */
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
+	__must_hold(&cfqmd->lock)
+{
+	struct cfq_data *cfqd = cfq_group_get_current(cfqmd);
+	struct cfq_waiter waiter = { .cfqd = cfqd };
+	struct cfq_data *obstacle;
+
+	if (!cfqd_limited(cfqd)) {
+		cfq_group_put(cfqd);
+		return NULL;
+	}
+	obstacle = cfqd_obstacle(cfqd);
+	if (!obstacle) {
+		cfq_group_hold(cfqd);
+		return cfqd;
+	}
+	if (!wait) {
+		cfq_group_put(cfqd);
+		return NULL;
+	}
+
+	init_completion(&waiter.got_place);
+	list_add_tail(&waiter.node, &obstacle->waiters);
+	spin_unlock_irq(&cfqmd->lock);
+	/* Sends what the task has plugged. */
+	wait_for_completion_io(&waiter.got_place);
+	spin_lock_irq(&cfqmd->lock);
+	return cfqd;
+}
+
+/*
+ * Descriptors.
+ */
+
+/*
+ * Where groups take turns, a group whose turn it is not needs a few requests to
+ * begin with and no more: one of so many that are its part.
+ */
+#define CFQ_PARKED_PART		4
+
+/**
+ * cfq_group_has_room - may a group's tasks have one more descriptor?
+ * @cfqd: the group on the device
+ * @class: of the task
+ *
+ * Below its part, and be it less than one, if there is any; above it, if it is
+ * the group's turn or there are no turns, what is lent.
+ *
+ * Return: true if there is one for this task.
+ */
+bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
+{
+	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	const struct cfq_member *leaf = cfqd->leaf;
+	const unsigned int total = cfq_descriptors_for(cfqmd, class);
+	const unsigned int all_held = cfq_nr_held(cfqmd);
+	const bool parked = cfqmd->active_cfqd && cfqmd->active_cfqd != cfqd;
+	unsigned int held = cfqd_held(cfqd);
+	unsigned int part;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	/*
+	 * Where groups are mixed, what is in the device was due.  If it counted,
+	 * and parts are less than one, all would have the same.
+	 */
+	if (!cfqmd->dd.one_head)
+		held -= cfqd->nr_in_driver;
+	if (all_held >= total)
+		return false;
+	if (!held || (!parked && cfq_descriptors_lent(total, all_held)))
+		return true;
+	/* Where there are no turns, the last one is for who has none. */
+	if (!cfqmd->dd.one_head && all_held + 1 >= total &&
+	    cfqmd->nr_busy_groups > 1)
+		return false;
+	/* A share of all is at most the share of the group: often that will do. */
+	if ((u64)held * member_rivals_weight(leaf) >=
+	    (u64)total * leaf->entity.weight)
+		return false;
+
+	part = cfq_share_amount(total, cfq_group_share(cfqd));
+	if (parked)
+		part /= CFQ_PARKED_PART;
+	/* What it queues may stay for long. */
+	if (class == CFQ_CLASS_IDLE)
+		part /= 2;
+	return held < part;
+}
+
+/*
+ * The first entity on a tree, or among those that wait, which is to be served
+ * after @entity, or with it if @same.
+ */
+static struct cfq_entity *cfq_first_after(const struct rb_root_cached *root,
+					  const struct cfq_entity *entity,
+					  bool same)
+{
+	struct rb_node *node = root->rb_root.rb_node;
+	struct cfq_entity *first = NULL;
+
+	while (node) {
+		struct cfq_entity *other = rb_entry(node, struct cfq_entity,
+						    rb_node);
+		s64 lead = cfq_entity_lead(other, entity);
+
+		if (lead > 0 || (same && !lead)) {
+			first = other;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return first;
+}
+
+/*
+ * The next after @member, which may be NULL, of all who compete for @st: whether
+ * they are on the tree, unless @only_waiting, or wait as they have not even a
+ * descriptor.
+ */
+static struct cfq_member *cfq_st_next_rival(struct cfq_service_tree *st,
+					    struct cfq_member *member,
+					    bool only_waiting)
+{
+	struct cfq_entity *busy = NULL, *waiting;
+
+	if (!member) {
+		waiting = cfq_first_of(&st->waiting);
+		if (!only_waiting)
+			busy = cfq_st_first(st);
+	} else if (member->waiting) {
+		waiting = cfq_st_next(&member->entity);
+		if (!only_waiting)
+			busy = cfq_first_after(&st->rb, &member->entity, false);
+	} else {
+		waiting = cfq_first_after(&st->waiting, &member->entity, true);
+		busy = cfq_st_next(&member->entity);
+	}
+	if (!busy || (waiting && cfq_entity_lead(waiting, busy) < 0))
+		busy = waiting;
+	return busy ? entity_to_member(busy) : NULL;
+}
+
+/*
+ * The next member of @group with tasks that wait, after @member if given.  Those
+ * with requests, which may be many, are left out if none has a line.
+ */
+static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
+					   struct cfq_member *member,
+					   u64 now_ns)
+{
+	enum cfq_class class = member ? member->class : 0;
+	const bool only_waiting = (!member || member->waiting) &&
+		group->nr_in_line == group->nr_waiting_in_line;
+
+	for (; class < CFQ_NR_CLASSES; class++)
+		while ((member = cfq_st_next_rival(&group->members[class],
+						   member, only_waiting)))
+			if (member_in_line(member))
+				return member;
+	return NULL;
+}
+
+/* The next group with tasks that wait for a descriptor. */
+static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
+					       struct cfq_member *member)
+{
+	return cfq_next_leaf(group, member, 0, cfq_next_in_line);
+}
+
+/*
+ * A group whose tasks wait for a descriptor, and whose class has waited for
+ * better ones for too long.  It need not have been the last request of these
+ * tasks that was served, so it is asked again when they have one queued.
+ */
+static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
+{
+	struct cfq_member *member;
+	enum cfq_class class;
+
+	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
+		if (!cfq_class_overdue(group->members, class, true, now_ns))
+			continue;
+		member = NULL;
+		while ((member = cfq_st_next_rival(&group->members[class],
+						   member, false)))
+			if (member_in_line(member) && !member_ready(member))
+				return member_is_leaf(member) ?
+					member_cfqd(member) :
+					cfq_next_waiting_group(member_cfqd(member),
+							       NULL);
+	}
+	return NULL;
+}
+
+/* The tasks of @cfqd have a line now (@n is 1), or no longer (-1). */
+static void cfqd_count_line(struct cfq_data *cfqd, int n)
+{
+	if (cfqd->leaf == &cfqd->tasks && cfqd->tasks.waiting)
+		cfqd->nr_waiting_in_line += n;
+	for (; cfqd; cfqd = cfqd->self.group) {
+		cfqd->nr_in_line += n;
+		if (cfqd->nr_in_line != max(n, 0))
+			return;
+		if (cfqd->self.waiting)
+			cfqd->self.group->nr_waiting_in_line += n;
+	}
+}
+
+/**
+ * cfq_group_line_began - a group's tasks have begun to wait for descriptors
+ * @cfqd: the group on the device
+ */
+void cfq_group_line_began(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	cfqd_count_line(cfqd, 1);
+}
+
+/**
+ * cfq_group_line_ended - the last of a group's tasks that waited may go on
+ * @cfqd: the group on the device
+ */
+void cfq_group_line_ended(struct cfq_data *cfqd)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	cfqd_count_line(cfqd, -1);
+}
+
+/**
+ * cfq_group_to_admit - whose task that waits is to have the next descriptor?
+ * @cfqmd: the device, with tasks waiting
+ * @now_ns: time
+ *
+ * Where groups take turns it is the group whose turn it is, unless that ends
+ * now, as the others can do nothing with it; else the one that is to be served
+ * first of those that have room.
+ *
+ * Return: the group, NULL if there is no descriptor for any.
+ */
+struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
+{
+	const enum cfq_class class = cfqmd->nr_rt_waiting ? CFQ_CLASS_RT :
+							    CFQ_CLASS_BE;
+	struct cfq_data *cfqd = cfqmd->active_cfqd;
+	struct cfq_data *overdue;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	overdue = cfq_overdue_in_line(&cfqmd->root, now_ns);
+	if (overdue && cfq_group_has_room(overdue, cfq_line_best(overdue)))
+		return overdue;
+	if (cfqd && cfq_data_in_line(cfqd) && !cfq_group_slice_over(cfqd) &&
+	    cfq_group_has_room(cfqd, cfq_line_best(cfqd)))
+		return cfqd;
+	if (cfq_nr_held(cfqmd) >= cfq_descriptors_for(cfqmd, class))
+		return NULL;
+	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
+	while (cfqd && !cfq_group_has_room(cfqd, cfq_line_best(cfqd)))
+		cfqd = cfq_next_waiting_group(cfqd->leaf->group, cfqd->leaf);
+	return cfqd;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CFQ I/O scheduler: the calls between the per-task layer and the group layer,
+ * and what stands for the group layer where it is not built.
+ */
+#ifndef CFQ_LAYERS_H
+#define CFQ_LAYERS_H
+
+#include <linux/cfq-iosched.h>
+
+#include "cfq-tags.h"
+
+/*
+ * The per-task layer, for the group layer.  All under cfqmd->lock; described
+ * where they are defined.
+ */
+void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd);
+void cfq_data_exit(struct cfq_data *cfqd);
+bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns);
+bool cfq_data_shares_head(const struct cfq_data *cfqd);
+void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
+void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
+
+static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
+{
+	return disk_devt(cfqd->cfqmd->dd.queue->disk);
+}
+
+/*
+ * The group layer, for the per-task layer.  All but those that set up and
+ * remove are called under cfqmd->lock; described in block/cfq-groups.c.
+ */
+#ifdef CONFIG_CFQ_CGROUP
+int cfq_groups_register(void);
+void cfq_groups_unregister(void);
+void cfq_groups_init(struct cfq_meta_data *cfqmd);
+void cfq_groups_exit(struct cfq_meta_data *cfqmd);
+struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
+struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
+			       struct cfq_cgroup *cfqc);
+struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
+bool cfq_group_has_turn(const struct cfq_data *cfqd);
+void cfq_group_put(struct cfq_data *cfqd);
+bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class);
+void cfq_group_line_began(struct cfq_data *cfqd);
+void cfq_group_line_ended(struct cfq_data *cfqd);
+struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
+void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
+bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns);
+u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns);
+void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_became_ready(struct cfq_data *cfqd);
+void cfq_group_ran_dry(struct cfq_data *cfqd);
+void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
+void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
+void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
+		    u64 cost_ns, u64 now_ns);
+struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
+struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
+struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns);
+bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
+void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
+			 enum cfq_end end);
+void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
+struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd);
+
+/* Is @cfqd of @cfqc? */
+static inline bool cfq_group_is(const struct cfq_data *cfqd,
+				const struct cfq_cgroup *cfqc)
+{
+	return cfqd->cfqc == cfqc;
+}
+
+bool cfq_groups_limited(void);
+bool cfq_group_limits_current(const struct cfq_data *cfqd);
+bool cfq_group_current_full(struct cfq_meta_data *cfqmd);
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
+void cfq_group_hold(struct cfq_data *cfqd);
+void cfq_group_release(struct cfq_data *cfqd);
+
+/* The cgroup, NULL once it is removed. */
+static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
+{
+	return cfqd->cfqc;
+}
+
+/* The inode number of the cgroup's directory. */
+static inline u64 cfq_group_id(const struct cfq_data *cfqd)
+{
+	return cfqd->cgroup_id;
+}
+#else
+static inline int cfq_groups_register(void)
+{
+	return 0;
+}
+
+static inline void cfq_groups_unregister(void)
+{
+}
+
+static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
+{
+	cfq_data_init(&cfqmd->root, cfqmd);
+}
+
+static inline void cfq_groups_exit(struct cfq_meta_data *cfqmd)
+{
+	spin_lock_irq(&cfqmd->lock);
+	cfq_data_exit(&cfqmd->root);
+	spin_unlock_irq(&cfqmd->lock);
+}
+
+static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
+{
+	*behalf = false;
+	return NULL;
+}
+
+static inline bool cfq_group_is(const struct cfq_data *cfqd,
+				const struct cfq_cgroup *cfqc)
+{
+	return true;
+}
+
+static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
+{
+	return NULL;
+}
+
+static inline struct cfq_data *
+cfq_group_get_current(struct cfq_meta_data *cfqmd)
+{
+	return &cfqmd->root;
+}
+
+static inline struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
+					     struct cfq_cgroup *cfqc)
+{
+	return &cfqmd->root;
+}
+
+static inline bool cfq_group_has_turn(const struct cfq_data *cfqd)
+{
+	return true;
+}
+
+static inline void cfq_group_put(struct cfq_data *cfqd)
+{
+}
+
+static inline bool cfq_group_has_room(struct cfq_data *cfqd,
+				      enum cfq_class class)
+{
+	const unsigned int total = cfq_descriptors_for(cfqd->cfqmd, class);
+
+	/* What the idle class queues may stay for long. */
+	return cfq_nr_held(cfqd->cfqmd) <
+	       (class == CFQ_CLASS_IDLE ? total - total / 8 : total);
+}
+
+static inline void cfq_group_line_began(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_line_ended(struct cfq_data *cfqd)
+{
+}
+
+static inline struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd,
+						  u64 now_ns)
+{
+	struct cfq_data *root = &cfqmd->root;
+
+	return cfq_group_has_room(root, cfq_line_best(root)) ?
+		root : NULL;
+}
+
+static inline void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent,
+					 u64 now_ns)
+{
+}
+
+static inline bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
+{
+	return false;
+}
+
+static inline u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns,
+				   u64 now_ns)
+{
+	return 0;
+}
+
+static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
+{
+}
+
+static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
+{
+}
+
+static inline void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns)
+{
+}
+
+static inline void cfq_group_became_ready(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_ran_dry(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
+{
+}
+
+static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
+				   u64 n)
+{
+}
+
+static inline void cfq_group_sent(struct cfq_data *cfqd, u64 sectors,
+				  u64 wait_ns, u64 cost_ns, u64 now_ns)
+{
+}
+
+static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
+						u64 now_ns)
+{
+	return &cfqmd->root;
+}
+
+static inline struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd,
+						 u64 now_ns)
+{
+	return NULL;
+}
+
+static inline bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns)
+{
+	return false;
+}
+
+static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
+				       enum cfq_end end)
+{
+	cfq_data_deactivate(&cfqmd->root, now_ns);
+}
+
+static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
+						     u64 now_ns)
+{
+	return NULL;
+}
+
+static inline void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
+{
+}
+
+static inline struct cgroup_subsys_state *
+cfq_group_css(const struct cfq_data *cfqd)
+{
+	return NULL;
+}
+
+static inline u64 cfq_group_id(const struct cfq_data *cfqd)
+{
+	return 1;
+}
+
+static inline bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
+{
+	return false;
+}
+
+static inline bool cfq_groups_limited(void)
+{
+	return false;
+}
+
+static inline bool cfq_group_limits_current(const struct cfq_data *cfqd)
+{
+	return false;
+}
+
+static inline struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd,
+						   bool wait)
+{
+	return NULL;
+}
+
+static inline void cfq_group_hold(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_group_release(struct cfq_data *cfqd)
+{
+}
+
+static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,
+				   struct seq_file *m)
+{
+	cfq_data_show(&cfqmd->root, m);
+}
+#endif
+
+#endif /* CFQ_LAYERS_H */

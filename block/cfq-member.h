@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CFQ I/O scheduler: what shares the time of a group, for the files of the group
+ * layer.
+ */
+#ifndef CFQ_MEMBER_H
+#define CFQ_MEMBER_H
+
+#include <linux/cfq-iosched.h>
+
+#include "cfq-calc.h"
+#include "cfq-layers.h"
+
+static inline struct cfq_member *entity_to_member(struct cfq_entity *entity)
+{
+	return container_of(entity, struct cfq_member, entity);
+}
+
+/* The member that @member is part of; one without a group above the last. */
+static inline struct cfq_member *member_above(const struct cfq_member *member)
+{
+	return &member->group->self;
+}
+
+static inline bool member_is_tasks(const struct cfq_member *member)
+{
+	return member == &member->group->tasks;
+}
+
+/* Whose tasks, or which child group? */
+static inline struct cfq_data *member_cfqd(struct cfq_member *member)
+{
+	return member_is_tasks(member) ? member->group :
+		container_of(member, struct cfq_data, self);
+}
+
+/* Is @member tasks, by themselves or as all that their group has? */
+static inline bool member_is_leaf(struct cfq_member *member)
+{
+	return member == member_cfqd(member)->leaf;
+}
+
+/*
+ * To what do the settings of a group apply?  The root group competes with
+ * nobody, so there it is its tasks.
+ */
+static inline struct cfq_member *cfqd_set_member(struct cfq_data *cfqd)
+{
+	return cfqd->self.group ? &cfqd->self : &cfqd->tasks;
+}
+
+static inline struct cfq_service_tree *
+member_tree(const struct cfq_member *member)
+{
+	return &member->group->members[member->class];
+}
+
+/* Has the member a request queued? */
+static inline bool member_ready(struct cfq_member *member)
+{
+	return member_is_tasks(member) ? member->group->nr_queued :
+		member_cfqd(member)->nr_ready;
+}
+
+/* Has the member tasks that wait for a descriptor? */
+static inline bool member_in_line(struct cfq_member *member)
+{
+	return member_is_tasks(member) ? cfq_data_in_line(member->group) :
+		member_cfqd(member)->nr_in_line;
+}
+
+/* Has the member requests in the device?  It is on the tree. */
+static inline bool member_in_driver(struct cfq_member *member)
+{
+	return !member_is_leaf(member) || member_cfqd(member)->nr_in_driver;
+}
+
+static inline bool cfq_entity_ready(struct cfq_entity *entity)
+{
+	return member_ready(entity_to_member(entity));
+}
+
+static inline bool cfq_entity_in_line(struct cfq_entity *entity)
+{
+	return member_in_line(entity_to_member(entity));
+}
+
+/* Is all that @member has in the device, for too long to be waited for? */
+static inline bool member_stuck(struct cfq_member *member, u64 now_ns)
+{
+	return !cfq_entity_awaited(&member->group->cfqmd->dd, &member->entity,
+				   now_ns, cfq_entity_ready);
+}
+
+/* The one most behind on @st that others have to wait for, if any. */
+static inline struct cfq_entity *
+cfq_first_awaited(const struct cfq_member *member, struct cfq_service_tree *st,
+		  u64 now_ns)
+{
+	return cfq_st_first_awaited(&member->group->cfqmd->dd, st, now_ns,
+				    cfq_entity_ready);
+}
+
+/* Weights that @member competes with, its own included, of no lower class. */
+static inline unsigned int member_rivals_weight(const struct cfq_member *member)
+{
+	const struct cfq_service_tree *trees = member->group->members;
+	unsigned int weight = member->entity.weight;
+	unsigned int total = member->entity.st || member->waiting ? 0 : weight;
+	enum cfq_class class;
+
+	for (class = 0; class <= member->class; class++)
+		total += trees[class].total_weight;
+	return max(total, weight);
+}
+
+/* Share of the device for the tasks of @cfqd among what is busy. */
+static inline u32 cfq_group_share(const struct cfq_data *cfqd)
+{
+	const struct cfq_member *member;
+	u32 share = CFQ_SHARE_ALL;
+
+	for (member = cfqd->leaf; member->group; member = member_above(member))
+		share = cfq_share_of(share, member->entity.weight,
+				     member_rivals_weight(member));
+	return share;
+}
+
+/* Descriptors that the tasks of @cfqd have, or will have in a moment. */
+static inline unsigned int cfqd_held(const struct cfq_data *cfqd)
+{
+	return cfqd->nr_queued + cfqd->nr_in_driver + cfqd->nr_admitted;
+}
+
+/*
+ * The next group of whose tasks @next finds something, in the order in which
+ * they are to be served, after @member of @group if given.
+ */
+static __always_inline struct cfq_data *
+cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
+	      struct cfq_member *(*next)(struct cfq_data *group,
+					 struct cfq_member *member, u64 now_ns))
+{
+	while (group) {
+		member = next(group, member, now_ns);
+		if (member && member_is_leaf(member))
+			return member_cfqd(member);
+		if (member) {
+			group = member_cfqd(member);
+			member = NULL;
+		} else {
+			/* Nobody here: what comes after @group? */
+			member = &group->self;
+			group = member->group;
+		}
+	}
+	return NULL;
+}
+
+/* block/cfq-groups.c */
+void member_set_waiting(struct cfq_member *member, bool waiting);
+void cfq_group_end_slice(struct cfq_data *cfqd, enum cfq_end end);
+bool cfq_group_slice_over(const struct cfq_data *cfqd);
+
+/* block/cfq-group-tags.c */
+void cfqd_admit(struct cfq_data *cfqd);
+
+/* block/cfq-grid.c */
+struct cfq_cgroup *cfq_current_cgroup(void);
+
+#endif /* CFQ_MEMBER_H */

@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: the queues of tasks.
+ *
+ * Which requests are on them, when they are busy, and to which one a request
+ * goes.
+ *
+ * What has no other context in its description is called with cfqmd->lock held.
+ */
+#include <linux/slab.h>
+
+#include "cfq-queue.h"
+#include "cfq-trace.h"
+
+struct kmem_cache *cfq_pool;
+
+/*
+ * Queues: properties.
+ */
+
+/**
+ * cfqq_seeky - does a queue read here and there?
+ * @cfqq: the queue
+ *
+ * A new queue, of which nothing but seeks is known, is believed to be as the
+ * others of its group, and if no more is known of these, to be seeky: a stream
+ * shows what it is with its second request.  Else each of many random readers
+ * would have the head for itself, and be waited for, until it has shown what it
+ * is: three groups of 100 of them would get a seventh less from a disk
+ * (bench/bench --only many100), and a group of weight 1 and 200 readers, beside
+ * 8 and 4, 6.3 % instead of 7.7 (many200).
+ *
+ * Return: true if the head need not be kept for it.
+ */
+bool cfqq_seeky(const struct cfq_queue *cfqq)
+{
+	const struct cfq_data *cfqd = cfqq->cfqd;
+
+	if (!cfq_history_only_seeks(cfqq->seek_history, cfqq->seek_samples))
+		return cfq_history_seeky(cfqq->seek_history);
+	return cfq_history_only_seeks(cfqd->seek_history, cfqd->seek_samples) ||
+	       cfq_history_seeky(cfqd->seek_history);
+}
+
+/**
+ * cfqq_wants_slice - is it worth giving a queue the head, and waiting for it?
+ * @cfqq: the queue
+ *
+ * Return: false where there is no head, and for who reads here and there.
+ */
+bool cfqq_wants_slice(const struct cfq_queue *cfqq)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+
+	return dd->one_head && cfqq->sync && cfqq->class != CFQ_CLASS_IDLE &&
+	       dd->tun.slice_idle_ns && !cfqq_seeky(cfqq) &&
+	       cfqq_think_time_within(cfqq, dd->tun.slice_idle_ns);
+}
+
+/**
+ * cfqq_slice_ns - length of the slice of a queue
+ * @cfqq: the queue
+ *
+ * Return: ns, fewer where many wait for theirs.
+ */
+u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
+{
+	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
+	u64 slice_ns = cfq_prio_slice_ns(tun->slice_ns[cfqq->sync],
+					 IOPRIO_PRIO_LEVEL(cfqq->ioprio));
+
+	if (!tun->low_latency || !cfqq->sync)
+		return slice_ns;
+	return cfq_latency_slice_ns(slice_ns, tun->slice_ns[1],
+				    cfqq->cfqd->nr_sync_busy,
+				    tun->target_latency_ns,
+				    2 * tun->slice_idle_ns);
+}
+
+static void cfqq_update_weight(struct cfq_queue *cfqq)
+{
+	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
+	u64 slice_ns = cfq_prio_slice_ns(tun->slice_ns[cfqq->sync],
+					 IOPRIO_PRIO_LEVEL(cfqq->ioprio));
+
+	cfq_entity_set_weight(&cfqq->entity,
+			      cfq_slice_weight(slice_ns, tun->slice_ns[1]));
+}
+
+/*
+ * Queues: their requests.
+ */
+
+/**
+ * cfqq_pos_tree_update - a queue is found by the sector of its next request
+ * @cfqq: the queue, sync, on a disk; the request was changed
+ */
+void cfqq_pos_tree_update(struct cfq_queue *cfqq)
+{
+	struct rb_root *root = &cfqq->cfqd->pos_tree;
+	struct rb_node **p = &root->rb_node, *parent = NULL;
+	sector_t pos;
+
+	if (cfqq->on_pos_tree) {
+		rb_erase(&cfqq->pos_node, root);
+		cfqq->on_pos_tree = false;
+	}
+	if (!cfqq->next_rq)
+		return;
+
+	pos = blk_rq_pos(cfqq->next_rq);
+	while (*p) {
+		struct cfq_queue *other;
+
+		parent = *p;
+		other = rb_entry(parent, struct cfq_queue, pos_node);
+		p = pos < blk_rq_pos(other->next_rq) ? &parent->rb_left :
+						       &parent->rb_right;
+	}
+	rb_link_node(&cfqq->pos_node, parent, p);
+	rb_insert_color(&cfqq->pos_node, root);
+	cfqq->on_pos_tree = true;
+}
+
+/**
+ * cfqq_link_rq - put a request on the lists of its queue
+ * @cfqq: the queue
+ * @rq: the request
+ * @fifo: where it goes in order of age
+ */
+void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
+		  struct list_head *fifo)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+
+	elv_rb_add(&cfqq->sort_list, rq);
+	list_add_tail(&rq->queuelist, fifo);
+	cfqq->nr_queued++;
+	cfqmd->last_cfqq = cfqq;
+	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued + 1);
+	if (!cfqd->nr_queued++)
+		cfq_group_became_ready(cfqd);
+}
+
+/**
+ * cfqq_unlink_rq - take a request off the lists of its queue
+ * @cfqq: the queue
+ * @rq: the request
+ */
+void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	struct request_queue *q = rq->q;
+
+	if (cfqq->nr_queued == 1) {
+		cfqq_set_next_rq(cfqq, NULL);
+	} else if (cfqq->next_rq == rq) {
+		struct rb_node *next = rb_next(&rq->rb_node);
+		struct rb_node *prev = rb_prev(&rq->rb_node);
+
+		if (!next)
+			next = rb_first(&cfqq->sort_list);
+		cfqq_set_next_rq(cfqq,
+				 cfq_nearer_rq(&cfqmd->dd, rb_entry_rq(next),
+					       prev ? rb_entry_rq(prev) : NULL));
+	}
+	list_del_init(&rq->queuelist);
+	elv_rb_del(&cfqq->sort_list, rq);
+	elv_rqhash_del(q, rq);
+	if (q->last_merge == rq)
+		q->last_merge = NULL;
+	cfqq->nr_queued--;
+	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued - 1);
+	if (!--cfqd->nr_queued)
+		cfq_group_ran_dry(cfqd);
+}
+
+/*
+ * Queues: busy and idle, lifetime.
+ */
+
+/* A sync queue of that priority is on a tree now, or no longer. */
+static void cfqd_count_level(struct cfq_data *cfqd, unsigned short ioprio,
+			     bool on_tree)
+{
+	enum cfq_class class = cfq_ioprio_to_class(ioprio);
+	unsigned int *nr = &cfqd->nr_at_level[class][IOPRIO_PRIO_LEVEL(ioprio)];
+
+	if (on_tree && !(*nr)++)
+		cfqd->nr_levels[class]++;
+	else if (!on_tree && !--*nr)
+		cfqd->nr_levels[class]--;
+}
+
+static void cfqq_count_busy(struct cfq_queue *cfqq, bool busy)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	if (!cfqq->sync)
+		return;
+	cfqd->nr_sync_busy += busy ? 1 : -1;
+	cfqd_count_level(cfqd, cfqq->ioprio, busy);
+}
+
+/**
+ * cfqq_add_busy - a queue that was on no tree has a request
+ * @cfqq: the queue
+ * @urgent: it needs no turn
+ * @now_ns: time
+ */
+void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	u64 credit_ns = 0;
+
+	/* Between one request and the next a task has not been away. */
+	if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
+		credit_ns = cfq_max_lead_ns(dd);
+	/* Of a sync queue it does not depend on the tunables. */
+	if (!cfqq->sync)
+		cfqq_update_weight(cfqq);
+	cfq_st_add(&cfqd->trees[cfqq->class], &cfqq->entity, credit_ns);
+	cfqq_count_busy(cfqq, true);
+	cfq_group_became_busy(cfqd, urgent, now_ns);
+}
+
+/**
+ * cfqq_outran_others - is a queue so far ahead of others that it has to wait?
+ * @cfqq: the queue
+ * @first: that of its tree
+ * @now_ns: time
+ *
+ * On a busy device without a head, and only where levels differ: to hold a flood
+ * back makes a lone reader among its equals faster, and costs an eighth of the
+ * device.  Where nobody is held back, a flood of level 7 has half of the device
+ * beside one of level 0 (test_flash.sh).  It is not done for async queues, which
+ * are bounded in another way.
+ *
+ * Return: true if its next request is to wait.
+ */
+bool cfqq_outran_others(const struct cfq_queue *cfqq, struct cfq_entity *first,
+			u64 now_ns)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+
+	if (dd->one_head || !cfqq->sync ||
+	    cfqq->cfqd->nr_levels[cfqq->class] < 2 || !cfq_order_matters(dd))
+		return false;
+	while (first && !(entity_to_cfqq(first)->sync &&
+			  cfq_entity_awaited(dd, first, now_ns,
+					     cfq_entity_sends)))
+		first = cfq_st_next(first);
+	return first && cfq_entity_lead(&cfqq->entity, first) >
+			(s64)cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
+}
+
+/**
+ * cfqq_must_wait - must a queue wait for others of its group?
+ * @cfqq: the queue, with a request, on a device without a head
+ * @now_ns: time
+ *
+ * Return: true if its next request is to wait.
+ */
+bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_service_tree *st = cfqq->cfqd->trees;
+	struct cfq_entity *first;
+
+	for (; st < cfqq->entity.st; st++)
+		if (cfq_order_matters(dd) &&
+		    cfq_first_awaited(cfqq->cfqd, st, now_ns))
+			return true;
+	first = cfq_first_awaited(cfqq->cfqd, st, now_ns);
+	return first && cfqq_outran_others(cfqq, first, now_ns);
+}
+
+/* Has @cfqd a queue that others have to wait for? */
+static bool cfq_data_awaited(struct cfq_data *cfqd, u64 now_ns)
+{
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		if (cfq_first_awaited(cfqd, &cfqd->trees[class], now_ns))
+			return true;
+	return false;
+}
+
+/**
+ * cfqq_leave - a queue leaves its tree
+ * @cfqq: the queue, with nothing to do
+ * @now_ns: since when
+ */
+void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	list_del_init(&cfqq->idle_node);
+	cfq_st_del(&cfqq->entity);
+	cfqq_count_busy(cfqq, false);
+	if (!cfqd_has_queues(cfqd))
+		cfq_group_went_idle(cfqd, now_ns);
+	else if (cfqd->nr_in_driver && !cfqd->nr_queued &&
+		 !cfq_data_awaited(cfqd, now_ns))
+		cfq_group_only_stuck(cfqd, now_ns);
+}
+
+/**
+ * cfqq_check_idle - has a queue nothing more to do?
+ * @cfqq: the queue
+ * @now_ns: time
+ *
+ * If so it leaves its tree on a disk, as whose next request is worth waiting for
+ * is active.  Elsewhere it stays for a group_idle, and with it its group on those
+ * above: the task is expected back, and need not be sorted in again.
+ */
+void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+	const struct cfq_driver_data *dd = &cfqmd->dd;
+
+	if (!cfqq_on_tree(cfqq) || cfqq->nr_queued || cfqq->nr_in_driver ||
+	    cfqq_is_active(cfqq))
+		return;
+	if (dd->one_head || !dd->tun.group_idle_ns || !cfqq->owned) {
+		cfqq_leave(cfqq, now_ns);
+		return;
+	}
+	cfqq->last_end_ns = now_ns;
+	list_move_tail(&cfqq->idle_node, &cfqmd->idle_cfqqs);
+	cfqmd->expected_until_ns = now_ns + dd->tun.group_idle_ns;
+}
+
+/**
+ * cfq_expire_active - the slice of the active queue is over
+ * @cfqd: the group on the device; it may have no active queue
+ * @now_ns: time
+ * @end: why
+ */
+void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	struct cfq_queue *cfqq = cfqd->active_cfqq;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	if (!cfqq)
+		return;
+	if (cfqq->idle_until_ns && !dd->nr_in_driver) {
+		/* The device was kept idle for this queue. */
+		u64 ns = cfq_charge_serial(dd, min(now_ns,
+						   cfqq->idle_until_ns));
+
+		cfqq_charge(cfqq, ns, ns);
+		cfq_group_count(cfqd, CFQ_STAT_IDLE, ns);
+		trace_cfq_charge(cfqq, ns, 0, CFQ_CHARGE_IDLE);
+	}
+	cfqq->idle_until_ns = 0;
+	cfqd->active_cfqq = NULL;
+	cfq_tell_slice_over(cfqq, end);
+	cfqq_check_idle(cfqq, now_ns);
+}
+
+/**
+ * cfqq_put - let go of a queue
+ * @cfqq: the queue; the last reference frees it
+ */
+void cfqq_put(struct cfq_queue *cfqq)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	if (--cfqq->ref)
+		return;
+	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver))
+		return;
+	if (cfqq_is_active(cfqq))
+		cfq_expire_active(cfqd, ktime_get_ns(), CFQ_END_LEFT);
+	if (cfqq_on_tree(cfqq))
+		cfqq_leave(cfqq, cfqq->last_end_ns);
+	if (cfqd->cfqmd->last_cfqq == cfqq)
+		cfqd->cfqmd->last_cfqq = NULL;
+	cfq_queue_message(cfqq, "removed");
+	kfree_rcu(cfqq, rcu);
+	cfq_group_put(cfqd);
+}
+
+/**
+ * cfqq_disown - who handed out a queue lets go of it
+ * @cfqq: the queue; requests may remain
+ *
+ * If others wait for the end of its slice, the timer sends them: the caller may
+ * hold locks under which the queue cannot be run.
+ */
+void cfqq_disown(struct cfq_queue *cfqq)
+{
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+
+	cfqq->owned = false;
+	if (cfqq_is_active(cfqq) && !cfqq->nr_queued) {
+		cfq_expire_active(cfqq->cfqd, ktime_get_ns(), CFQ_END_LEFT);
+		if (cfqmd->withheld)
+			cfq_ask_at(&cfqmd->dd, 0);
+	}
+	cfqq_put(cfqq);
+}
+
+/**
+ * cfqq_init - a queue comes
+ * @cfqq: the queue, all zeroes
+ * @cfqd: the group on the device
+ * @sync: somebody waits for its requests
+ * @ioprio: priority, as it counts
+ *
+ * Context: any; nobody can find it yet.
+ */
+void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
+	       unsigned short ioprio)
+{
+	cfqq->cfqd = cfqd;
+	cfqq->ref = 1;
+	cfqq->owned = true;
+	cfqq->sync = sync;
+	cfqq->sort_list = RB_ROOT;
+	INIT_LIST_HEAD(&cfqq->fifo);
+	INIT_LIST_HEAD(&cfqq->idle_node);
+	cfqq->class = cfq_ioprio_to_class(ioprio);
+	cfqq->ioprio = ioprio;
+	cfqq->cost_ns = cfqd_dd(cfqd)->mean_cost_ns;
+	cfqq_update_weight(cfqq);
+}
+
+/* A new queue with one reference, which takes over one on @cfqd. */
+static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
+				    unsigned short ioprio)
+{
+	struct cfq_queue *cfqq;
+
+	cfqq = kmem_cache_alloc_node(cfq_pool,
+				     GFP_NOWAIT | __GFP_ZERO | __GFP_NOWARN,
+				     cfqd_dd(cfqd)->queue->node);
+	if (!cfqq) {
+		cfq_group_put(cfqd);
+		return NULL;
+	}
+	cfqq_init(cfqq, cfqd, sync, ioprio);
+	cfqq->pid = current->pid;
+	cfq_queue_message(cfqq, "created");
+	return cfqq;
+}
+
+/* The same class as ever, and maybe another level. */
+static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	if (cfqq_on_tree(cfqq) && cfqq->sync) {
+		cfqd_count_level(cfqd, ioprio, true);
+		cfqd_count_level(cfqd, cfqq->ioprio, false);
+	}
+	cfqq->ioprio = ioprio;
+	cfqq_update_weight(cfqq);
+}
+
+/*
+ * Which queue a request belongs to.
+ */
+
+/*
+ * The queue of @cfqd for @ioprio that belongs to no task, with a reference for
+ * the caller.  Takes over a reference on @cfqd.
+ */
+static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
+					      unsigned short ioprio)
+{
+	struct cfq_queue **slot;
+
+	slot = &cfqd->shared_cfqq[sync][cfq_ioprio_to_class(ioprio)]
+				 [IOPRIO_PRIO_LEVEL(ioprio)];
+	if (*slot) {
+		cfq_group_put(cfqd);
+	} else {
+		*slot = cfqq_alloc(cfqd, sync, ioprio);
+		if (!*slot)
+			return NULL;
+		(*slot)->shared = true;
+	}
+	(*slot)->ref++;
+	return *slot;
+}
+
+/**
+ * cfq_bio_slot - to which queue does a bio of the current task go?
+ * @bio: not yet sent
+ * @cfqc: set to the group that it is of
+ *
+ * What a task submits on behalf of another group is queued there, on a queue
+ * that all who do so share.
+ *
+ * Context: RCU read side.
+ * Return: which of the task's queues.
+ */
+enum cfq_slot cfq_bio_slot(struct bio *bio, struct cfq_cgroup **cfqc)
+{
+	bool behalf;
+
+	*cfqc = cfq_bio_cgroup(bio, &behalf);
+	if (!op_is_sync(bio->bi_opf))
+		return CFQ_SLOT_ASYNC;
+	return behalf ? CFQ_SLOT_BEHALF :
+			CFQ_SLOT_SYNC + cfq_ioprio_to_class(bio->bi_ioprio);
+}
+
+/**
+ * cic_put_cfqq - a task lets go of one of its queues
+ * @cic: the task on the device
+ * @cfqmd: the device
+ * @slot: which queue
+ */
+void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
+		  enum cfq_slot slot)
+{
+	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
+
+	if (!cfqq)
+		return;
+	RCU_INIT_POINTER(cic->cfqq[slot], NULL);
+	if (cfqq->shared)
+		cfqq_put(cfqq);
+	else
+		cfqq_disown(cfqq);
+}
+
+/*
+ * A new queue for a slot of @cic.  A task that moved to another group leaves its
+ * old queues to the requests that are still on them: this is the only place
+ * where that happens.
+ */
+static noinline struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
+						 struct cfq_meta_data *cfqmd,
+						 struct cfq_cgroup *cfqc,
+						 enum cfq_slot slot,
+						 unsigned short ioprio)
+{
+	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
+	u64 old_group = cfqq ? cfq_group_id(cfqq->cfqd) : 0;
+	struct cfq_data *cfqd = cfq_group_get(cfqmd, cfqc);
+	enum cfq_slot other;
+
+	if (old_group && old_group != cfq_group_id(cfqd))
+		cfq_group_message(cfqd, "%s=%d moved here from group=%llu",
+				  slot == CFQ_SLOT_ASYNC ? "async" : "sync",
+				  current->pid, old_group);
+	cic_put_cfqq(cic, cfqmd, slot);
+	for (other = CFQ_SLOT_SYNC; slot >= CFQ_SLOT_SYNC &&
+	     other < CFQ_NR_SLOTS; other++) {
+		cfqq = cic_cfqq(cic, cfqmd, other);
+		if (cfqq && !cfq_group_is(cfqq->cfqd, cfqc))
+			cic_put_cfqq(cic, cfqmd, other);
+	}
+	cfqq = slot >= CFQ_SLOT_SYNC ? cfqq_alloc(cfqd, true, ioprio) :
+		cfqd_get_shared_cfqq(cfqd, slot != CFQ_SLOT_ASYNC, ioprio);
+	rcu_assign_pointer(cic->cfqq[slot], cfqq);
+	return cfqq;
+}
+
+/* Is @cfqq, of one who shares the io_context of @cic, still in use? */
+static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
+			    const struct cfq_queue *cfqq, u64 now_ns)
+{
+	return atomic_read(&cic->icq.ioc->active_ref) > 1 &&
+	       (cfqq->nr_queued || cfqq->nr_in_driver ||
+		cfqq->entity.sent_ns + NSEC_PER_SEC > now_ns);
+}
+
+/* So soon after a task's write was completed, a thread goes on because of it. */
+#define CFQ_CAUSE_NS		NSEC_PER_MSEC
+
+/*
+ * For whom does a kernel thread write @rq to a journal?  One of its bios may tell.
+ * Else it is for the task whose write, which it waited for, was completed just
+ * now; and a thread that goes on does so for whom it began.
+ */
+static noinline enum cfq_slot
+cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
+		 struct request *rq, struct cfq_cgroup **cfqc, u64 now_ns)
+{
+	const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, CFQ_SLOT_BEHALF);
+	struct cfq_cgroup *own = NULL, *cause = NULL;
+	enum cfq_slot slot = CFQ_SLOT_SYNC;
+	struct bio *bio;
+
+	__rq_for_each_bio(bio, rq) {
+		slot = cfq_bio_slot(bio, &own);
+		if (slot == CFQ_SLOT_BEHALF) {
+			*cfqc = own;
+			return slot;
+		}
+	}
+	if (cfqmd->sync_writer && cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns)
+		cause = cfq_group_cgroup(cfqmd->sync_writer);
+	else if (cfqq && cfqq->entity.sent_ns + NSEC_PER_SEC > now_ns)
+		cause = cfq_group_cgroup(cfqq->cfqd);
+	if (!cause || cause == own)
+		return slot;
+	*cfqc = cause;
+	return CFQ_SLOT_BEHALF;
+}
+
+/*
+ * The queue for a request of the current task.  Tasks of several groups may share
+ * an io_context: then its own queue is that of one group, and the others use
+ * those that their groups have for requests on behalf of them.  Context: RCU
+ * read side.
+ */
+static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
+				      struct cfq_meta_data *cfqmd,
+				      struct request *rq, u64 now_ns)
+{
+	unsigned short ioprio = cfq_effective_ioprio(req_get_ioprio(rq));
+	struct cfq_cgroup *cfqc;
+	enum cfq_slot slot = cfq_bio_slot(rq->bio, &cfqc);
+	struct cfq_queue *cfqq;
+
+	if (unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
+	    slot >= CFQ_SLOT_SYNC && op_is_write(req_op(rq)) &&
+	    (current->flags & PF_KTHREAD))
+		slot = cfq_journal_slot(cic, cfqmd, rq, &cfqc, now_ns);
+
+	cfqq = cic_cfqq(cic, cfqmd, slot);
+	if (slot >= CFQ_SLOT_SYNC && cfqq && !cfq_group_is(cfqq->cfqd, cfqc) &&
+	    cic_shares_cfqq(cic, cfqq, now_ns)) {
+		slot = CFQ_SLOT_BEHALF;
+		cfqq = cic_cfqq(cic, cfqmd, slot);
+	}
+	if (likely(cfqq && cfq_group_is(cfqq->cfqd, cfqc))) {
+		if (likely(cfqq->ioprio == ioprio))
+			return cfqq;
+		if (!cfqq->shared) {
+			cfqq_set_ioprio(cfqq, ioprio);
+			return cfqq;
+		}
+	}
+	return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
+}
+
+/**
+ * cfq_get_queue - the queue for a request of the current task
+ * @cfqmd: the device
+ * @rq: the request
+ * @now_ns: time
+ *
+ * Return: the queue, without a reference; that for want of memory if need be.
+ */
+struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd, struct request *rq,
+				u64 now_ns)
+{
+	struct cfq_queue *cfqq = NULL;
+
+	if (rq->elv.icq) {
+		rcu_read_lock();
+		cfqq = cic_get_cfqq(icq_to_cic(rq->elv.icq), cfqmd, rq, now_ns);
+		rcu_read_unlock();
+	}
+	return cfqq ?: &cfqmd->oom_cfqq;
+}

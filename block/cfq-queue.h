@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CFQ I/O scheduler: the queues of tasks, for the files of the per-task layer.
+ */
+#ifndef CFQ_QUEUE_H
+#define CFQ_QUEUE_H
+
+#include <linux/blk-mq.h>
+#include <linux/cfq-iosched.h>
+
+#include "elevator.h"
+#include "blk-mq.h"
+#include "blk-mq-debugfs.h"
+
+#include "cfq-layers.h"
+
+/*
+ * The queues of a task on a device.  Its own are those from CFQ_SLOT_SYNC on,
+ * one for each class, so that each request is served in the class that it has;
+ * the others belong to a priority of a group, and are the ones that it used
+ * last.
+ */
+enum cfq_slot {
+	CFQ_SLOT_ASYNC,
+	CFQ_SLOT_BEHALF,	/* sync, on behalf of another group */
+	CFQ_SLOT_SYNC,
+	CFQ_NR_SLOTS = CFQ_SLOT_SYNC + CFQ_NR_CLASSES,
+};
+
+/*
+ * The part of a task that concerns one device: its queues there, on which it
+ * owns references.  They are read under cfqmd->lock or RCU.
+ */
+struct cfq_io_cq {
+	struct io_cq		icq;	/* must be first */
+	struct cfq_queue __rcu	*cfqq[CFQ_NR_SLOTS];
+
+	/* For requests that have no descriptor yet, of each task at most one. */
+	struct list_head	places;
+
+	/* Whose line the task was in, until it has a request queued. */
+	struct cfq_data		*admitted;	/* owns a reference */
+};
+
+static inline struct cfq_io_cq *icq_to_cic(struct io_cq *icq)
+{
+	return container_of(icq, struct cfq_io_cq, icq);
+}
+
+static inline struct cfq_queue *rq_cfqq(struct request *rq)
+{
+	return rq->elv.priv[0];
+}
+
+/*
+ * While a request of ours is in the device, elv.priv[1] holds what its queue
+ * was charged for it in advance, in ns, with bit 0 set, and bit 1 if it was sent
+ * out of order.
+ */
+#define RQ_IN_DRIVER	1UL
+#define RQ_FIRST	2UL
+
+static inline bool rq_in_driver(struct request *rq)
+{
+	return (unsigned long)rq->elv.priv[1] & RQ_IN_DRIVER;
+}
+
+static inline unsigned long rq_estimate_ns(struct request *rq)
+{
+	return (unsigned long)rq->elv.priv[1] & ~(RQ_IN_DRIVER | RQ_FIRST);
+}
+
+static inline void rq_set_estimate_ns(struct request *rq, u64 ns)
+{
+	ns = min_t(u64, ns, NSEC_PER_SEC) & ~(u64)RQ_FIRST;
+	rq->elv.priv[1] = (void *)((unsigned long)ns | RQ_IN_DRIVER);
+}
+
+static inline sector_t rq_end_sector(const struct request *rq)
+{
+	return blk_rq_pos(rq) + blk_rq_sectors(rq);
+}
+
+static inline struct cfq_queue *entity_to_cfqq(struct cfq_entity *entity)
+{
+	return container_of(entity, struct cfq_queue, entity);
+}
+
+static inline struct cfq_driver_data *cfqd_dd(const struct cfq_data *cfqd)
+{
+	return &cfqd->cfqmd->dd;
+}
+
+/* What is in a slot.  Needs cfqmd->lock or RCU. */
+static inline struct cfq_queue *cic_cfqq(const struct cfq_io_cq *cic,
+					 const struct cfq_meta_data *cfqmd,
+					 enum cfq_slot slot)
+{
+	return rcu_dereference_check(cic->cfqq[slot],
+				     lockdep_is_held(&cfqmd->lock));
+}
+
+static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
+{
+	return cfqq->cfqd->active_cfqq == cfqq;
+}
+
+static inline bool cfqd_has_queues(const struct cfq_data *cfqd)
+{
+	return cfqd->trees[CFQ_CLASS_BE].nr || cfqd->trees[CFQ_CLASS_RT].nr ||
+	       cfqd->trees[CFQ_CLASS_IDLE].nr;
+}
+
+/*
+ * Urgent requests.  What holds metadata, the journal or swap space up holds up
+ * others, of whatever class and group: who waits for a lock or a transaction does
+ * not see whose request it is behind.  So these requests wait for no limit, no
+ * line and no turn, and are sent before all others.  They are charged to whom
+ * they are for, whose other requests wait the longer for it.  Who has nothing
+ * but such requests would have all of the device, so who is in debt has none
+ * that are urgent; but the kernel's threads, which work for all, always do.
+ */
+static inline bool cfq_opf_urgent(blk_opf_t opf)
+{
+	return opf & (REQ_META | REQ_PRIO | REQ_SWAP);
+}
+
+static inline bool cfqq_think_time_within(const struct cfq_queue *cfqq,
+					  u64 limit_ns)
+{
+	return cfq_ttime_within(cfqq->ttime_total_ns, cfqq->ttime_samples,
+				limit_ns);
+}
+
+static inline bool cfqq_on_tree(const struct cfq_queue *cfqq)
+{
+	return cfqq->entity.st;
+}
+
+/*
+ * How many requests of @cfqq may be in the device while others of the group
+ * want it as well?  Writes that nobody waits for must not fill the device in
+ * front of a reader, and an active queue should leave it soon when its slice
+ * ends.
+ */
+static inline bool cfqq_may_dispatch(const struct cfq_queue *cfqq)
+{
+	const struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_tunables *tun = &cfqd_dd(cfqd)->tun;
+
+	if (!cfqq->sync)
+		return !cfqd->nr_sync_busy || cfqq->nr_in_driver <
+		       cfq_async_depth(tun->slice_async_rq,
+				       IOPRIO_PRIO_LEVEL(cfqq->ioprio));
+	if (cfqq_is_active(cfqq) && cfqd->trees[cfqq->class].nr > 1)
+		return cfqq->nr_in_driver < tun->quantum;
+	return true;
+}
+
+/* The better of two requests to send next; either may be NULL. */
+static inline struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
+					    struct request *a,
+					    struct request *b)
+{
+	u64 cost_a, cost_b;
+
+	if (!a || !b)
+		return a ?: b;
+
+	cost_a = cfq_seek_cost(blk_rq_pos(a), dd->last_position,
+			       dd->tun.back_seek_max_kb,
+			       dd->tun.back_seek_penalty);
+	cost_b = cfq_seek_cost(blk_rq_pos(b), dd->last_position,
+			       dd->tun.back_seek_max_kb,
+			       dd->tun.back_seek_penalty);
+	return cost_b < cost_a ? b : a;
+}
+
+/* How far a queue may run ahead of the last one on its tree: a base slice. */
+static inline u64 cfq_max_lead_ns(const struct cfq_driver_data *dd)
+{
+	return dd->tun.slice_ns[1];
+}
+
+/* Has it a request that may be sent, as far as what it has sent goes? */
+static inline bool cfq_entity_sends(struct cfq_entity *entity)
+{
+	const struct cfq_queue *cfqq = entity_to_cfqq(entity);
+
+	return cfqq->nr_queued && cfqq_may_dispatch(cfqq);
+}
+
+/* The queue most behind on @st that others have to wait for, if any. */
+static inline struct cfq_entity *cfq_first_awaited(const struct cfq_data *cfqd,
+						   struct cfq_service_tree *st,
+						   u64 now_ns)
+{
+	return cfq_st_first_awaited(cfqd_dd(cfqd), st, now_ns,
+				    cfq_entity_sends);
+}
+
+/* Charge @cfqq and its group; @spent_ns is what the device really spent. */
+static inline void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
+{
+	cfq_entity_charge(&cfqq->entity, ns);
+	if (cfqq_is_active(cfqq))
+		cfqq->slice_used_ns += spent_ns;
+	cfq_group_charge(cfqq->cfqd, ns, spent_ns);
+}
+
+/* block/cfq-queue.c */
+extern struct kmem_cache *cfq_pool;
+bool cfqq_seeky(const struct cfq_queue *cfqq);
+bool cfqq_wants_slice(const struct cfq_queue *cfqq);
+u64 cfqq_slice_ns(const struct cfq_queue *cfqq);
+void cfqq_pos_tree_update(struct cfq_queue *cfqq);
+void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
+		  struct list_head *fifo);
+void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq);
+void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns);
+bool cfqq_outran_others(const struct cfq_queue *cfqq, struct cfq_entity *first,
+			u64 now_ns);
+bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns);
+void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns);
+void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns);
+void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end);
+void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
+	       unsigned short ioprio);
+void cfqq_put(struct cfq_queue *cfqq);
+void cfqq_disown(struct cfq_queue *cfqq);
+enum cfq_slot cfq_bio_slot(struct bio *bio, struct cfq_cgroup **cfqc);
+void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
+		  enum cfq_slot slot);
+struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd, struct request *rq,
+				u64 now_ns);
+
+static inline void cfqq_set_next_rq(struct cfq_queue *cfqq, struct request *rq)
+{
+	cfqq->next_rq = rq;
+	if (cfqq->sync && cfqd_dd(cfqq->cfqd)->one_head)
+		cfqq_pos_tree_update(cfqq);
+}
+
+/* The queues that have been idle for so long leave their trees. */
+static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 window_ns,
+				u64 now_ns)
+{
+	struct cfq_queue *cfqq;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	while ((cfqq = list_first_entry_or_null(&cfqmd->idle_cfqqs,
+						struct cfq_queue, idle_node)) &&
+	       cfqq->last_end_ns + window_ns <= now_ns)
+		cfqq_leave(cfqq, cfqq->last_end_ns);
+}
+
+/* block/cfq-iosched.c */
+extern struct elevator_type iosched_cfq;
+
+/* block/cfq-tags.c */
+struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q);
+void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data);
+void cfq_depth_updated(struct request_queue *q);
+void cfq_prepare_request(struct request *rq);
+void cfq_hold_request(struct request *rq);
+void cfq_unhold_request(struct request *rq, struct cfq_data *cfqd);
+void cfq_give_up_request(struct request *rq);
+void cic_end_admission(struct cfq_io_cq *cic);
+void cfq_admit_waiters(struct cfq_meta_data *cfqmd);
+bool cfq_past_limit(struct request_queue *q, bool sync);
+
+/* block/cfq-sysfs.c */
+extern const struct cfq_tunables cfq_default_tunables;
+extern const struct elv_fs_entry cfq_attrs[];
+extern const struct blk_mq_debugfs_attr cfq_queue_debugfs_attrs[];
+
+#endif /* CFQ_QUEUE_H */

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CFQ I/O scheduler: the policy that both layers share, on service trees of
+ * entities which may be tasks' queues or groups.  It knows neither; @ready tells
+ * of an entity whether it has something to send.  All is under cfqmd->lock, and
+ * pure but for the tree that is given.
+ */
+#ifndef CFQ_SCHED_H
+#define CFQ_SCHED_H
+
+#include <linux/cfq-iosched.h>
+#include <linux/math64.h>
+#include <linux/rbtree.h>
+
+#include "cfq-device.h"
+
+/*
+ * Service tree.  A virtual time is compared by its distance from another, so
+ * wrapping does no harm.
+ */
+
+static inline void cfq_st_init(struct cfq_service_tree *st)
+{
+	*st = (struct cfq_service_tree) {
+		.rb = RB_ROOT_CACHED,
+		.waiting = RB_ROOT_CACHED,
+	};
+}
+
+static inline struct cfq_entity *cfq_first_of(const struct rb_root_cached *root)
+{
+	return rb_entry_safe(rb_first_cached(root), struct cfq_entity, rb_node);
+}
+
+static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
+{
+	return cfq_first_of(&st->rb);
+}
+
+static inline struct cfq_entity *cfq_st_next(struct cfq_entity *entity)
+{
+	return rb_entry_safe(rb_next(&entity->rb_node), struct cfq_entity,
+			     rb_node);
+}
+
+/* How far @a is ahead of @b, in virtual ns; negative if behind. */
+static inline s64 cfq_entity_lead(const struct cfq_entity *a,
+				  const struct cfq_entity *b)
+{
+	return (s64)(a->vdisktime - b->vdisktime);
+}
+
+static inline bool cfq_entity_less(struct rb_node *a, const struct rb_node *b)
+{
+	return cfq_entity_lead(rb_entry(a, struct cfq_entity, rb_node),
+			       rb_entry(b, struct cfq_entity, rb_node)) < 0;
+}
+
+/* Device time @ns in virtual time of an entity of weight @weight. */
+static inline s64 cfq_vdisktime_delta(s64 ns, unsigned int weight)
+{
+	if (weight == CFQ_WEIGHT_DEFAULT)
+		return ns;
+	return div_s64(ns * CFQ_WEIGHT_DEFAULT, weight);
+}
+
+/*
+ * Device time @ns in virtual time of a mean entity of @st, and of one more of
+ * weight @weight if that is not 0: the same whatever the scale of the weights.
+ */
+static inline u64 cfq_st_mean_vdisktime(const struct cfq_service_tree *st,
+					unsigned int weight, u64 ns)
+{
+	return div_u64(ns * CFQ_WEIGHT_DEFAULT *
+		       (st->nr + st->nr_waiting + !!weight),
+		       (st->total_weight + weight) ?: 1);
+}
+
+static inline void cfq_st_update_min(struct cfq_service_tree *st)
+{
+	struct cfq_entity *first = cfq_st_first(st);
+
+	if (first && (s64)(first->vdisktime - st->min_vdisktime) > 0)
+		st->min_vdisktime = first->vdisktime;
+}
+
+/**
+ * cfq_st_add - an entity has something to do
+ * @st: the tree it competes on
+ * @entity: on no tree
+ * @credit_ns: virtual time by which it may be behind; 0 after a real absence
+ *
+ * It comes in at the tree's minimum if it is behind that: absence earns no
+ * credit.  If it is ahead it stays ahead: a short gap forgives no debt.
+ */
+static inline void cfq_st_add(struct cfq_service_tree *st,
+			      struct cfq_entity *entity, u64 credit_ns)
+{
+	u64 floor = st->min_vdisktime - credit_ns;
+
+	if ((s64)(entity->vdisktime - floor) < 0)
+		entity->vdisktime = floor;
+	rb_add_cached(&entity->rb_node, &st->rb, cfq_entity_less);
+	entity->st = st;
+	st->nr++;
+	st->total_weight += entity->weight;
+}
+
+static inline void cfq_st_del(struct cfq_entity *entity)
+{
+	struct cfq_service_tree *st = entity->st;
+
+	/* With the last one gone, its virtual time is where the tree stands. */
+	if (st->nr == 1)
+		cfq_st_update_min(st);
+	rb_erase_cached(&entity->rb_node, &st->rb);
+	entity->st = NULL;
+	st->nr--;
+	st->total_weight -= entity->weight;
+	cfq_st_update_min(st);
+}
+
+/*
+ * Move the virtual time of @entity, on a tree or not, by @delta.  The tree is
+ * left alone where the order of neighbours stays as it is.
+ */
+static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
+{
+	struct cfq_service_tree *st = entity->st;
+	struct rb_node *neighbour;
+
+	entity->vdisktime += delta;
+	if (!st)
+		return;
+	if (st->nr == 1) {
+		cfq_st_update_min(st);
+		return;
+	}
+
+	neighbour = delta >= 0 ? rb_next(&entity->rb_node) :
+				 rb_prev(&entity->rb_node);
+	if (neighbour) {
+		struct cfq_entity *other = rb_entry(neighbour,
+						    struct cfq_entity, rb_node);
+		s64 lead = cfq_entity_lead(entity, other);
+
+		if (delta >= 0 ? lead > 0 : lead < 0) {
+			rb_erase_cached(&entity->rb_node, &st->rb);
+			rb_add_cached(&entity->rb_node, &st->rb,
+				      cfq_entity_less);
+		}
+	}
+	cfq_st_update_min(st);
+}
+
+/* What is before @entity is stuck: it is away, which earns no credit. */
+static inline void cfq_st_leave_behind(struct cfq_entity *entity)
+{
+	struct cfq_entity *first;
+
+	while ((first = cfq_st_first(entity->st)) != entity)
+		cfq_entity_advance(first, cfq_entity_lead(entity, first) + 1);
+}
+
+/* If the first on the tree is more than @lead_ns behind @entity, move it up. */
+static inline bool cfq_st_forget_first(const struct cfq_entity *entity,
+				       u64 lead_ns)
+{
+	struct cfq_entity *first = cfq_st_first(entity->st);
+	s64 excess = cfq_entity_lead(entity, first) - (s64)lead_ns;
+
+	if (excess <= 0)
+		return false;
+	cfq_entity_advance(first, excess);
+	return true;
+}
+
+/*
+ * @entity is served although some on its tree are further behind, as they have
+ * nothing to do just now.  What they leave is not owed to them later, but for
+ * @lead_ns to twice that of virtual time (so that this is done now and then).
+ * They move, and not @entity, so that all others keep their places.  @owed, if
+ * given, tells of whom it is owed all the same; it ends there.
+ */
+static inline void cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
+					bool (*owed)(struct cfq_entity *first))
+{
+	struct cfq_service_tree *st = entity->st;
+
+	if (cfq_entity_lead(entity, cfq_st_first(st)) > 2 * (s64)lead_ns)
+		while (!(owed && owed(cfq_st_first(st))) &&
+		       cfq_st_forget_first(entity, lead_ns))
+			;
+}
+
+/**
+ * cfq_entity_charge - an entity has used device time
+ * @entity: on a tree or not
+ * @ns: device time; negative if it was charged too much before
+ *
+ * Weighted fair queueing: virtual time advances by time over weight.
+ */
+static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
+{
+	cfq_entity_advance(entity, cfq_vdisktime_delta(ns, entity->weight));
+}
+
+/* Change the weight of @entity; what it used so far stays as it was. */
+static inline void cfq_entity_set_weight(struct cfq_entity *entity,
+					 unsigned int weight)
+{
+	if (entity->st)
+		entity->st->total_weight += weight - entity->weight;
+	entity->weight = weight;
+}
+
+/**
+ * cfq_entity_reweigh - change the weight of an entity as if it always had it
+ * @st: the tree on which it competes
+ * @entity: on that tree or on none
+ * @weight: new weight
+ *
+ * By how much device time it is ahead of the tree stays, so the virtual time
+ * by which it is ahead changes.  Otherwise an entity of small weight would
+ * have to wait, after the change, for as long as it would have had to before.
+ */
+static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
+				      struct cfq_entity *entity,
+				      unsigned int weight)
+{
+	s64 lead = entity->vdisktime - st->min_vdisktime;
+	unsigned int old_weight = entity->weight;
+
+	if (weight == old_weight)
+		return;
+	cfq_entity_set_weight(entity, weight);
+	if (lead > 0)
+		cfq_entity_advance(entity,
+				   mul_u64_u32_div(lead, old_weight, weight) -
+				   lead);
+}
+
+/*
+ * Classes are served in strict order up to a bound: one that has to wait for
+ * better ones has a request sent all the same so long after its last one, which
+ * leaves a disk the rest of a second to serve it.  It costs the better ones a
+ * hundredth of their time.  A stream would pay with a seek there and back, so its
+ * slice is not interrupted before a second is over.  Where there is no head it
+ * is done as often as takes one part in so many.
+ */
+#define CFQ_CLASS_WAIT_NS	(800 * (u64)NSEC_PER_MSEC)
+#define CFQ_STREAM_WAIT_NS	(200 * (u64)NSEC_PER_MSEC)
+#define CFQ_CLASS_WAIT_COSTS	250
+
+/* How long a class may have to wait after a request that costs so much. */
+static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd,
+				    u64 cost_ns)
+{
+	return dd->one_head ? CFQ_CLASS_WAIT_NS :
+	       min(CFQ_CLASS_WAIT_NS, CFQ_CLASS_WAIT_COSTS * cost_ns);
+}
+
+/* Has a better class of @trees than @class something to do, or just had? */
+static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
+				       enum cfq_class class)
+{
+	while (class-- > 0)
+		if (trees[class].nr || trees[class].nr_waiting)
+			return true;
+	return false;
+}
+
+/* May there be entities of more than one class? */
+static inline bool cfq_classes_differ(const struct cfq_service_tree *trees)
+{
+	return trees[CFQ_CLASS_RT].nr || trees[CFQ_CLASS_IDLE].nr ||
+	       trees[CFQ_CLASS_IDLE].nr_waiting;
+}
+
+/*
+ * Has a class of @trees waited for better ones for so long?  It counts if it has
+ * something to do or, if @in_line, only wants descriptors for it.
+ */
+static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
+				     enum cfq_class class, bool in_line,
+				     u64 now_ns)
+{
+	const struct cfq_service_tree *st = &trees[class];
+
+	if (!st->nr && !(in_line && st->nr_waiting))
+		return false;
+	return st->due_ns <= now_ns &&
+	       cfq_class_outranked(trees, class);
+}
+
+/*
+ * Debt.  Urgent requests go before others, and are charged as all are.  Who is
+ * ahead of its equals by more than @lead_ns and what it may borrow has none that
+ * are urgent, but for those that the kernel sends for it.  What was taken from
+ * better classes comes back at a hundredth of the device's time.  A task pays
+ * for it where it holds no lock, so that is not where it ends: one operation
+ * may need dozens of requests, and others wait for its last one.
+ */
+#define CFQ_BORROW_NS		(500 * NSEC_PER_MSEC)
+#define CFQ_BORROW_CLASS_NS	(4 * CFQ_BORROW_NS)
+#define CFQ_BORROW_COSTS	100
+
+static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
+				      const struct cfq_service_tree *trees,
+				      enum cfq_class class, u64 lead_ns,
+				      u64 now_ns)
+{
+	const struct cfq_service_tree *st = &trees[class];
+
+	if (cfq_class_outranked(trees, class) &&
+	    st->borrowed_until_ns >
+	    now_ns + CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS)
+		return true;
+	return st->nr > !!entity->st &&
+	       (s64)(entity->vdisktime - st->min_vdisktime) > (s64)lead_ns +
+	       cfq_vdisktime_delta(CFQ_BORROW_NS, entity->weight);
+}
+
+/*
+ * An urgent request of @class that costs so much goes before better ones.
+ * Return: when at least half of what may be borrowed is there again.
+ */
+static inline u64 cfq_class_borrow(struct cfq_service_tree *trees,
+				   enum cfq_class class, u64 cost_ns,
+				   u64 now_ns)
+{
+	const u64 half_ns = CFQ_BORROW_COSTS * CFQ_BORROW_NS / 2;
+	struct cfq_service_tree *st = &trees[class];
+
+	if (!cfq_class_outranked(trees, class))
+		return 0;
+	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
+				CFQ_BORROW_COSTS * cost_ns;
+	return st->borrowed_until_ns - min(st->borrowed_until_ns, half_ns);
+}
+
+/* Did @entity, which has nothing queued, send nothing for so long? */
+static inline bool cfq_entity_stuck(const struct cfq_driver_data *dd,
+				    const struct cfq_entity *entity, u64 now_ns)
+{
+	return entity->sent_ns + cfq_stuck_ns(dd) <= now_ns;
+}
+
+/* Do others wait for it: is it @ready to send something, or not stuck? */
+static __always_inline bool
+cfq_entity_awaited(const struct cfq_driver_data *dd, struct cfq_entity *entity,
+		   u64 now_ns, bool (*ready)(struct cfq_entity *entity))
+{
+	return ready(entity) || !cfq_entity_stuck(dd, entity, now_ns);
+}
+
+/* The one most behind on @st that others have to wait for, if any. */
+static __always_inline struct cfq_entity *
+cfq_st_first_awaited(const struct cfq_driver_data *dd,
+		     struct cfq_service_tree *st, u64 now_ns,
+		     bool (*ready)(struct cfq_entity *entity))
+{
+	struct cfq_entity *entity = cfq_st_first(st);
+
+	while (entity && !cfq_entity_awaited(dd, entity, now_ns, ready))
+		entity = cfq_st_next(entity);
+	return entity;
+}
+
+/*
+ * Who is @ready on one of @trees whose class has waited for better ones for too
+ * long, or, if @any, on whichever.
+ */
+static __always_inline struct cfq_entity *
+cfq_overdue_entity(struct cfq_service_tree *trees, bool any, u64 now_ns,
+		   bool (*ready)(struct cfq_entity *entity))
+{
+	struct cfq_entity *entity;
+	enum cfq_class class;
+
+	if (likely(!any && !cfq_classes_differ(trees)))
+		return NULL;
+	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+		if (!any && !cfq_class_overdue(trees, class, false, now_ns))
+			continue;
+		entity = cfq_st_first(&trees[class]);
+		while (entity && !ready(entity))
+			entity = cfq_st_next(entity);
+		if (entity)
+			return entity;
+	}
+	return NULL;
+}
+
+#endif /* CFQ_SCHED_H */

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: its tunables, in /sys/block/DEV/queue/iosched/, and what
+ * debugfs shows of it.
+ */
+#include <linux/seq_file.h>
+
+#include "cfq-queue.h"
+
+/* Defaults of the tunables; ms unless said otherwise. */
+const struct cfq_tunables cfq_default_tunables = {
+	/* Few enough to end a slice soon, enough to keep a disk streaming. */
+	.quantum		= 8,
+	/* Below what a person notices; writes have somebody's cache behind. */
+	.fifo_expire_ns		= { 250 * NSEC_PER_MSEC, 125 * NSEC_PER_MSEC },
+	/* KiB: a seek that costs hardly more than settling. */
+	.back_seek_max_kb	= 16 * 1024,
+	.back_seek_penalty	= 2,
+	/* At 100 ms, the seek between two streams costs a tenth at most. */
+	.slice_ns		= { 40 * NSEC_PER_MSEC, 100 * NSEC_PER_MSEC },
+	.slice_async_rq		= 2,
+	/* About one revolution: waiting longer than a seek cannot pay. */
+	.slice_idle_ns		= 8 * NSEC_PER_MSEC,
+	.group_idle_ns		= 8 * NSEC_PER_MSEC,
+	.target_latency_ns	= 300 * NSEC_PER_MSEC,
+	/* Long against the time in which a full disk queue empties. */
+	.group_slice_ns		= 400 * NSEC_PER_MSEC,
+	.low_latency		= true,
+};
+
+/*
+ * Tunables.  A value that is not a plain number is refused with -EINVAL, one
+ * outside of its range with -ERANGE; the old setting stays.
+ */
+
+/* A value in sysfs is that of a member of struct cfq_tunables in a unit. */
+struct cfq_tunable {
+	size_t	offset;		/* of a u64 */
+	u64	unit;
+	u64	min;
+	u64	max;
+};
+
+static u64 *cfq_tunable_value(struct cfq_meta_data *cfqmd,
+			      const struct cfq_tunable *tunable)
+{
+	return (void *)&cfqmd->dd.tun + tunable->offset;
+}
+
+static ssize_t cfq_tunable_show(struct elevator_queue *e, char *page,
+				const struct cfq_tunable *tunable)
+{
+	const u64 *value = cfq_tunable_value(e->elevator_data, tunable);
+
+	return sysfs_emit(page, "%llu\n", div64_u64(*value, tunable->unit));
+}
+
+static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
+				 size_t count,
+				 const struct cfq_tunable *tunable)
+{
+	struct cfq_meta_data *cfqmd = e->elevator_data;
+	u64 value;
+	int ret;
+
+	/* A NUL ends no number, and a whole page may be the first of several. */
+	if (strlen(page) != count || count >= PAGE_SIZE)
+		return -EINVAL;
+	ret = cfq_parse(page, tunable->min, tunable->max, &value);
+	if (ret)
+		return ret;
+	spin_lock_irq(&cfqmd->lock);
+	/* Weights are looked at when a queue has something to do again. */
+	cfq_end_idle(cfqmd, 0, ktime_get_ns());
+	*cfq_tunable_value(cfqmd, tunable) = value * tunable->unit;
+	spin_unlock_irq(&cfqmd->lock);
+	return count;
+}
+
+#define CFQ_TUNABLE(name, member, _unit, _min, _max)			\
+static const struct cfq_tunable cfq_##name = {				\
+	.offset = offsetof(struct cfq_tunables, member),		\
+	.unit = _unit,							\
+	.min = _min,							\
+	.max = _max,							\
+};									\
+									\
+static ssize_t cfq_##name##_show(struct elevator_queue *e, char *page)	\
+{									\
+	return cfq_tunable_show(e, page, &cfq_##name);			\
+}									\
+									\
+static ssize_t cfq_##name##_store(struct elevator_queue *e,		\
+				  const char *page, size_t count)	\
+{									\
+	return cfq_tunable_store(e, page, count, &cfq_##name);		\
+}
+
+/* The longest time, in the units of a tunable and of its twin. */
+#define CFQ_MAX_MS	(100 * MSEC_PER_SEC)
+#define CFQ_MAX_US	(100 * USEC_PER_SEC)
+
+CFQ_TUNABLE(quantum, quantum, 1, 1, 100000)
+CFQ_TUNABLE(fifo_expire_sync, fifo_expire_ns[1], NSEC_PER_MSEC, 1, INT_MAX)
+CFQ_TUNABLE(fifo_expire_async, fifo_expire_ns[0], NSEC_PER_MSEC, 1, INT_MAX)
+CFQ_TUNABLE(back_seek_max, back_seek_max_kb, 1, 0, INT_MAX)
+CFQ_TUNABLE(back_seek_penalty, back_seek_penalty, 1, 1, INT_MAX)
+CFQ_TUNABLE(slice_sync, slice_ns[1], NSEC_PER_MSEC, 1, CFQ_MAX_MS)
+CFQ_TUNABLE(slice_sync_us, slice_ns[1], NSEC_PER_USEC, 1, CFQ_MAX_US)
+CFQ_TUNABLE(slice_async, slice_ns[0], NSEC_PER_MSEC, 1, CFQ_MAX_MS)
+CFQ_TUNABLE(slice_async_us, slice_ns[0], NSEC_PER_USEC, 1, CFQ_MAX_US)
+CFQ_TUNABLE(slice_async_rq, slice_async_rq, 1, 1, 100000)
+CFQ_TUNABLE(slice_idle, slice_idle_ns, NSEC_PER_MSEC, 0, CFQ_MAX_MS)
+CFQ_TUNABLE(slice_idle_us, slice_idle_ns, NSEC_PER_USEC, 0, CFQ_MAX_US)
+CFQ_TUNABLE(group_idle, group_idle_ns, NSEC_PER_MSEC, 0, CFQ_MAX_MS)
+CFQ_TUNABLE(group_idle_us, group_idle_ns, NSEC_PER_USEC, 0, CFQ_MAX_US)
+CFQ_TUNABLE(target_latency, target_latency_ns, NSEC_PER_MSEC, 1, CFQ_MAX_MS)
+CFQ_TUNABLE(target_latency_us, target_latency_ns, NSEC_PER_USEC, 1, CFQ_MAX_US)
+CFQ_TUNABLE(low_latency, low_latency, 1, 0, 1)
+#ifdef CONFIG_CFQ_CGROUP
+CFQ_TUNABLE(group_slice, group_slice_ns, NSEC_PER_MSEC, 1, CFQ_MAX_MS)
+CFQ_TUNABLE(group_slice_us, group_slice_ns, NSEC_PER_USEC, 1, CFQ_MAX_US)
+#endif
+
+#define CFQ_ATTR(name) \
+	__ATTR(name, 0644, cfq_##name##_show, cfq_##name##_store)
+
+const struct elv_fs_entry cfq_attrs[] = {
+	CFQ_ATTR(quantum),
+	CFQ_ATTR(fifo_expire_sync),
+	CFQ_ATTR(fifo_expire_async),
+	CFQ_ATTR(back_seek_max),
+	CFQ_ATTR(back_seek_penalty),
+	CFQ_ATTR(slice_sync),
+	CFQ_ATTR(slice_sync_us),
+	CFQ_ATTR(slice_async),
+	CFQ_ATTR(slice_async_us),
+	CFQ_ATTR(slice_async_rq),
+	CFQ_ATTR(slice_idle),
+	CFQ_ATTR(slice_idle_us),
+	CFQ_ATTR(group_idle),
+	CFQ_ATTR(group_idle_us),
+	CFQ_ATTR(target_latency),
+	CFQ_ATTR(target_latency_us),
+	CFQ_ATTR(low_latency),
+#ifdef CONFIG_CFQ_CGROUP
+	CFQ_ATTR(group_slice),
+	CFQ_ATTR(group_slice_us),
+#endif
+	__ATTR_NULL
+};
+
+/*
+ * debugfs: /sys/kernel/debug/block/DEV/sched/
+ */
+
+static const char * const cfq_class_names[CFQ_NR_CLASSES] = {
+	[CFQ_CLASS_RT]		= "rt",
+	[CFQ_CLASS_BE]		= "be",
+	[CFQ_CLASS_IDLE]	= "idle",
+};
+
+static void cfqq_show(const struct cfq_queue *cfqq, struct seq_file *m)
+{
+	seq_printf(m,
+		   "  queue pid %d %s class %s level %lu weight %u vdisktime %llu queued %u driver %u cost_us %llu%s%s%s%s\n",
+		   cfqq->pid, cfqq->sync ? "sync" : "async",
+		   cfq_class_names[cfqq->class],
+		   (unsigned long)IOPRIO_PRIO_LEVEL(cfqq->ioprio),
+		   cfqq->entity.weight, cfqq->entity.vdisktime,
+		   cfqq->nr_queued, cfqq->nr_in_driver,
+		   div_u64(cfqq->cost_ns, NSEC_PER_USEC),
+		   cfqq->shared ? " shared" : "",
+		   cfqq_seeky(cfqq) ? " seeky" : "",
+		   cfqq_is_active(cfqq) ? " active" : "",
+		   cfqq->idle_until_ns ? " idling" : "");
+}
+
+/**
+ * cfq_data_show - print the trees of a group on a device
+ * @cfqd: the group on the device
+ * @m: where to
+ */
+void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
+{
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+		struct cfq_entity *entity;
+
+		for (entity = cfq_st_first(&cfqd->trees[class]); entity;
+		     entity = cfq_st_next(entity))
+			cfqq_show(entity_to_cfqq(entity), m);
+	}
+}
+
+#ifdef CONFIG_BLK_DEBUG_FS
+
+/*
+ * The files outlive the scheduler by a moment when another one is selected, but
+ * not while the elevator lock is held.
+ */
+static int cfq_show(struct request_queue *q, struct seq_file *m,
+		    void (*show)(struct cfq_meta_data *, struct seq_file *))
+{
+	mutex_lock(&q->elevator_lock);
+	if (q->elevator && q->elevator->type == &iosched_cfq) {
+		struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+
+		spin_lock_irq(&cfqmd->lock);
+		cfq_end_idle(cfqmd, 0, ktime_get_ns());
+		show(cfqmd, m);
+		spin_unlock_irq(&cfqmd->lock);
+	}
+	mutex_unlock(&q->elevator_lock);
+	return 0;
+}
+
+static int cfq_trees_show(void *data, struct seq_file *m)
+{
+	return cfq_show(data, m, cfq_groups_show);
+}
+
+static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
+				 struct seq_file *m)
+{
+	const struct cfq_driver_data *dd = &cfqmd->dd;
+
+	seq_printf(m,
+		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nparallel %u.%02u\nwrite_work %u.%02u\nidle_timer %d\nwithheld %d\nwaiting %u\n",
+		   dd->one_head, cfqmd->nr_queued, dd->nr_in_driver,
+		   (u64)dd->last_position,
+		   div_u64(dd->mean_cost_ns, NSEC_PER_USEC),
+		   dd->par.parallel / CFQ_PARALLEL_ONE,
+		   dd->par.parallel % CFQ_PARALLEL_ONE * 100 / CFQ_PARALLEL_ONE,
+		   dd->par.write_work / CFQ_WORK_PAGE,
+		   dd->par.write_work % CFQ_WORK_PAGE * 100 / CFQ_WORK_PAGE,
+		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld,
+		   cfqmd->nr_waiting);
+}
+
+static int cfq_device_show(void *data, struct seq_file *m)
+{
+	return cfq_show(data, m, cfq_driver_data_show);
+}
+
+const struct blk_mq_debugfs_attr cfq_queue_debugfs_attrs[] = {
+	{"trees", 0400, cfq_trees_show},
+	{"device", 0400, cfq_device_show},
+	{},
+};
+#endif

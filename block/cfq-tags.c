@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CFQ I/O scheduler: who gets a descriptor.
+ *
+ * What waits for a descriptor cannot be scheduled, so who may have one is
+ * decided before (cfq_limit_depth()), for two reasons that a request may have to
+ * wait for one after the other: its group has as many as it may have (a place),
+ * or there are few left and others come first (a line).
+ *
+ * What has no other context in its description is called with cfqmd->lock held.
+ */
+#include <linux/completion.h>
+#include <linux/slab.h>
+
+#include "blk.h"
+#include "blk-mq.h"
+#include "blk-mq-sched.h"
+
+#include "cfq-queue.h"
+
+/**
+ * cfq_lookup_cic - the current task on a device
+ * @q: the device's queue
+ *
+ * Context: the task's own.
+ * Return: NULL if it had no request there yet.
+ */
+struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
+{
+	struct io_cq *icq = NULL;
+
+	if (current->io_context)
+		icq = ioc_lookup_icq(q);
+	return icq ? icq_to_cic(icq) : NULL;
+}
+
+/*
+ * Places.  Where the requests of a group are limited (block/cfq-group-tags.c, 2), a
+ * request has a place within the limit before it has a descriptor: otherwise
+ * the limit could be exceeded by all who sleep for one.  The task gets the
+ * place, sleeping until there is one, and keeps it on its cfq_io_cq, which it
+ * may share with others.  Its next request takes it along in elv.priv[1] until
+ * it is inserted, from when on the group of its queue holds it.
+ *
+ * A bio that must not wait is refused before there is a request, if that would
+ * be past the limit (cfq_bio_merge()).  Of those that are not seen there, as
+ * nothing merges with them, one at a time may be past it, with the first of all
+ * descriptors.
+ */
+
+/* A place of a task on the cfq_io_cq that it uses. */
+struct cfq_place {
+	struct list_head	node;	/* on cic->places */
+	struct task_struct	*task;	/* for comparison only */
+	struct cfq_data		*cfqd;	/* owns a reference */
+};
+
+/*
+ * The group that the last requests of @cic, which may be NULL, belonged to;
+ * NULL if there were none.  Needs cfqmd->lock or RCU.
+ */
+static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
+				       const struct cfq_meta_data *cfqmd,
+				       bool sync)
+{
+	enum cfq_slot slot = sync ? CFQ_NR_SLOTS - 1 : CFQ_SLOT_ASYNC;
+	const enum cfq_slot last = sync ? CFQ_SLOT_BEHALF : CFQ_SLOT_ASYNC;
+	const struct cfq_queue *cfqq = NULL;
+
+	for (; cic && !cfqq; slot--) {
+		cfqq = cic_cfqq(cic, cfqmd, slot);
+		if (slot == last)
+			break;
+	}
+	return cfqq ? cfqq->cfqd : NULL;
+}
+
+/* May there be a limit for requests of the current task? */
+static bool cfq_task_limited(const struct cfq_meta_data *cfqmd,
+			     const struct cfq_io_cq *cic, bool sync)
+{
+	const struct cfq_data *cfqd;
+	bool limited;
+
+	if (likely(!cfq_groups_limited()))
+		return false;
+
+	rcu_read_lock();
+	cfqd = cfq_last_group(cic, cfqmd, sync);
+	limited = !cfqd || cfq_group_limits_current(cfqd);
+	rcu_read_unlock();
+	return limited;
+}
+
+/* Wait for a place and keep it for the next request of the current task. */
+static void cfq_wait_for_place(struct request_queue *q)
+{
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	struct io_cq *icq = ioc_find_get_icq(q);
+	struct cfq_place *place;
+
+	if (!icq)
+		return;
+	/* Without memory the request exceeds the limit. */
+	place = kmalloc_obj(*place, GFP_NOIO | __GFP_NOWARN);
+	if (!place)
+		goto put;
+	place->task = current;
+
+	spin_lock_irq(&cfqmd->lock);
+	place->cfqd = cfq_group_get_place(cfqmd, true);
+	if (place->cfqd) {
+		list_add(&place->node, &icq_to_cic(icq)->places);
+		place = NULL;
+	}
+	spin_unlock_irq(&cfqmd->lock);
+	kfree(place);
+put:
+	put_io_context(icq->ioc);
+}
+
+/* The place that the current task has on @cic, NULL if it has none. */
+static struct cfq_place *cic_own_place(struct cfq_io_cq *cic)
+{
+	struct cfq_place *place;
+
+	list_for_each_entry(place, &cic->places, node)
+		if (place->task == current)
+			return place;
+	return NULL;
+}
+
+/* Hand a place to @rq, which has its descriptor. */
+static void cfq_place_request(struct request *rq, struct cfq_io_cq *cic)
+{
+	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+	struct cfq_place *place;
+
+	spin_lock_irq(&cfqmd->lock);
+	place = cic_own_place(cic);
+	if (place)
+		list_del(&place->node);
+	/* It was not asked for in time: without one it exceeds the limit. */
+	rq->elv.priv[1] = place ? place->cfqd :
+				  cfq_group_get_place(cfqmd, false);
+	spin_unlock_irq(&cfqmd->lock);
+	kfree(place);
+}
+
+/**
+ * cfq_hold_request - a request is counted in the group of its queue
+ * @rq: the request, which gives up its place for that
+ */
+void cfq_hold_request(struct request *rq)
+{
+	struct cfq_data *cfqd = rq_cfqq(rq)->cfqd;
+	struct cfq_data *place = rq->elv.priv[1];
+
+	rq->elv.priv[1] = NULL;
+	if (place == cfqd) {
+		cfq_group_put(place);
+		return;
+	}
+	cfq_group_hold(cfqd);
+	if (place) {
+		cfq_group_release(place);
+		cfq_group_put(place);
+	}
+}
+
+/**
+ * cfq_unhold_request - a request leaves its queue and is not done yet
+ * @rq: the request, which has its place again
+ * @cfqd: the group of the queue
+ */
+void cfq_unhold_request(struct request *rq, struct cfq_data *cfqd)
+{
+	cfqd->ref++;
+	rq->elv.priv[1] = cfqd;
+}
+
+/**
+ * cfq_past_limit - would a request of the current task be past a limit?
+ * @q: the device's queue
+ * @sync: somebody would wait for it
+ *
+ * Context: the task's own; takes cfqmd->lock.
+ * Return: true if it would have to wait for a place.
+ */
+bool cfq_past_limit(struct request_queue *q, bool sync)
+{
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+
+	return cfq_groups_limited() &&
+	       cfq_task_limited(cfqmd, cfq_lookup_cic(q), sync) &&
+	       cfq_group_current_full(cfqmd);
+}
+
+/**
+ * cfq_admit_waiters - let those go on for whom there is a descriptor
+ * @cfqmd: the device
+ */
+void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
+{
+	const u64 now_ns = ktime_get_ns();
+	struct cfq_in_line *waiter;
+	struct cfq_data *cfqd;
+	enum cfq_class class;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	while (cfqmd->nr_waiting) {
+		cfqd = cfq_group_to_admit(cfqmd, now_ns);
+		if (!cfqd)
+			return;
+		class = cfq_line_class(cfqd, now_ns);
+		waiter = list_first_entry(&cfqd->line[class],
+					  struct cfq_in_line, node);
+		list_del(&waiter->node);
+		cfqd->line_served_ns[class] = now_ns;
+		cfqd->nr_in_own_line--;
+		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
+		cfqmd->nr_rt_waiting -= waiter->class == CFQ_CLASS_RT;
+		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
+		cfqd->nr_admitted++;
+		cfqd->admitted_ns = now_ns;
+		cfqmd->expected_until_ns =
+			now_ns + cfqmd->dd.tun.group_idle_ns;
+		if (!cfq_data_in_line(cfqd))
+			cfq_group_line_ended(cfqd);
+		/* Then it is gone. */
+		complete(&waiter->admitted);
+	}
+}
+
+/* An admitted task of @cfqd has a request queued, or will have none. */
+static void cfq_end_admission(struct cfq_data *cfqd)
+{
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted - 1);
+	cfqd->nr_admitted--;
+	if (!cfq_data_wants(cfqd) && !cfqd_has_queues(cfqd))
+		cfq_group_went_idle(cfqd, ktime_get_ns());
+	/* Should it not come to a request, nobody else would. */
+	if (cfq_nr_held(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
+		cfq_admit_waiters(cfqmd);
+}
+
+/**
+ * cic_end_admission - a task that had to wait has its request
+ * @cic: the task on the device
+ */
+void cic_end_admission(struct cfq_io_cq *cic)
+{
+	struct cfq_data *cfqd = cic->admitted;
+
+	if (likely(!cfqd))
+		return;
+	WRITE_ONCE(cic->admitted, NULL);
+	cfq_end_admission(cfqd);
+	cfq_group_put(cfqd);
+}
+
+static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
+{
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	struct cfq_in_line waiter = { .class = class };
+	const bool first = !cfq_data_in_line(cfqd);
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	init_completion(&waiter.admitted);
+	list_add_tail(&waiter.node, &cfqd->line[class]);
+	cfqd->nr_in_own_line++;
+	WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
+	cfqmd->nr_rt_waiting += class == CFQ_CLASS_RT;
+	if (first)
+		cfq_group_line_began(cfqd);
+	cfq_group_waits(cfqd, ktime_get_ns());
+	spin_unlock_irq(&cfqmd->lock);
+	wait_for_completion_io(&waiter.admitted);
+	spin_lock_irq(&cfqmd->lock);
+}
+
+/*
+ * The task goes in line with the group that its last request was of, which is
+ * another than its own if it works for that one, as writeback does.
+ * Return: false if it would have to wait, and must not.
+ */
+static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
+			      bool nowait)
+{
+	enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
+	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
+	struct cfq_data *cfqd;
+	bool admitted;
+
+	spin_lock_irq(&cfqmd->lock);
+	cfqd = cfq_last_group(cic, cfqmd, sync);
+	if (cfqd)
+		cfqd->ref++;
+	else
+		cfqd = cfq_group_get_current(cfqmd);
+	admitted = cfq_line_best(cfqd) > class && cfq_group_has_room(cfqd, class);
+	if (!admitted && !nowait) {
+		cfq_wait_for_descriptor(cfqd, class);
+		admitted = true;
+		/* Another task may share the cic. */
+		if (cic && !cic->admitted) {
+			WRITE_ONCE(cic->admitted, cfqd);
+			cfqd->ref++;
+		} else {
+			cfq_end_admission(cfqd);
+		}
+	}
+	cfq_group_put(cfqd);
+	spin_unlock_irq(&cfqmd->lock);
+	return admitted;
+}
+
+/* Are there so few descriptors left that it matters who has them? */
+static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
+{
+	return READ_ONCE(cfqmd->nr_waiting) ||
+	       cfq_nr_held(cfqmd) >= cfqmd->dd.queue->nr_requests / 2;
+}
+
+/* How many descriptors may be in use for this one; waits until it is due. */
+static noinline unsigned int cfq_due_depth(struct blk_mq_alloc_data *data,
+					   bool sync, bool *limitedp)
+{
+	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
+	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
+	unsigned int depth = data->q->nr_requests;
+	bool limited;
+
+	if (!sync)
+		depth = min(depth, data->q->async_depth);
+	limited = cfq_groups_limited() &&
+		cfq_task_limited(cfqmd, cfq_lookup_cic(data->q), sync);
+	if (limited && !nowait)
+		cfq_wait_for_place(data->q);
+	/* As good as none: the first descriptor or an error. */
+	if (limited && nowait && cfq_group_current_full(cfqmd))
+		depth = 1;
+	if (cfq_descriptors_scarce(cfqmd)) {
+		limited = true;
+		if (!cfq_admit_current(cfqmd, sync, nowait))
+			depth = 1;
+	}
+	*limitedp = limited;
+	return depth;
+}
+
+/**
+ * cfq_limit_depth - called before a descriptor is allocated
+ * @opf: what the request will be
+ * @data: of the allocation
+ *
+ * Context: process context; sleeps until the task may have one, unless it is not
+ * to wait.
+ */
+void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
+{
+	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
+	const bool sync = op_is_sync(opf);
+	unsigned int depth;
+	bool limited;
+
+	/* Tried again, as a processor went away: it has its place. */
+	if (data->shallow_depth || cfq_opf_urgent(opf))
+		return;
+	/* There are plenty. */
+	if (likely(sync && !cfq_groups_limited() &&
+		   !cfq_descriptors_scarce(cfqmd)))
+		return;
+
+	depth = cfq_due_depth(data, sync, &limited);
+	/* Any depth, even of all, is for one request at a time. */
+	if (limited || depth < data->q->nr_requests)
+		data->shallow_depth = depth;
+}
+
+/**
+ * cfq_depth_updated - the number of descriptors was set
+ * @q: the device's queue
+ *
+ * Context: process context.
+ */
+void cfq_depth_updated(struct request_queue *q)
+{
+	/* A limit can be as low as that. */
+	blk_mq_set_min_shallow_depth(q, 1);
+}
+
+/**
+ * cfq_prepare_request - a request has its descriptor
+ * @rq: the request; gets the place that its task has waited for
+ *
+ * Context: process context.
+ */
+void cfq_prepare_request(struct request *rq)
+{
+	struct cfq_io_cq *cic;
+
+	rq->elv.icq = ioc_find_get_icq(rq->q);
+	rq->elv.priv[0] = NULL;
+	rq->elv.priv[1] = NULL;
+
+	if (!rq->elv.icq)
+		return;
+	if (likely(!cfq_groups_limited()))
+		return;
+	cic = icq_to_cic(rq->elv.icq);
+	if (!list_empty_careful(&cic->places) ||
+	    cfq_task_limited(rq->q->elevator->elevator_data, cic,
+			     rq_is_sync(rq)))
+		cfq_place_request(rq, cic);
+}
+
+/**
+ * cfq_give_up_request - a request that is on no queue is done with
+ * @rq: the request
+ *
+ * What was kept for it is left to others.  Its task waits for none any more,
+ * unless it was sent before.
+ *
+ * Context: any; takes cfqmd->lock.
+ */
+void cfq_give_up_request(struct request *rq)
+{
+	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+	const bool was_sent = rq->rq_flags & RQF_STARTED;
+	struct cfq_data *place = rq->elv.priv[1];
+	struct cfq_io_cq *cic = NULL;
+	unsigned long flags;
+
+	if (rq->elv.icq && !was_sent)
+		cic = icq_to_cic(rq->elv.icq);
+	if (!place && likely(!cic || !READ_ONCE(cic->admitted)))
+		return;
+
+	spin_lock_irqsave(&cfqmd->lock, flags);
+	if (place) {
+		cfq_group_release(place);
+		cfq_group_put(place);
+	}
+	if (cic)
+		cic_end_admission(cic);
+	spin_unlock_irqrestore(&cfqmd->lock, flags);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CFQ I/O scheduler: who gets a descriptor, see block/cfq-tags.c.
+ */
+#ifndef CFQ_TAGS_H
+#define CFQ_TAGS_H
+
+#include <linux/cfq-iosched.h>
+
+#include "cfq-sched.h"
+
+/* Descriptors in use, or about to be; read locklessly it may be outdated. */
+static inline unsigned int cfq_nr_held(const struct cfq_meta_data *cfqmd)
+{
+	return READ_ONCE(cfqmd->nr_queued) + READ_ONCE(cfqmd->dd.nr_in_driver) +
+	       READ_ONCE(cfqmd->nr_admitted);
+}
+
+/*
+ * A crowd of tasks would take all descriptors there are, and the requests of
+ * others could not even be seen, let alone be scheduled.  So where they are
+ * scarce, who wants one waits in line, a better class before others, and not
+ * for a tag: who is woken up for a tag may find it taken by a task that did
+ * not wait, again and again, and tags know nothing of groups and classes.
+ * Descriptors that are not inserted yet are not counted, so there may be too
+ * few at times; then there are still the tags to wait for.
+ */
+struct cfq_in_line {
+	struct list_head	node;	/* on cfqd->line[class] */
+	enum cfq_class		class;
+	struct completion	admitted;
+};
+
+/* The best class of which tasks of @cfqd are in line, if there are any. */
+static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
+{
+	enum cfq_class class = CFQ_CLASS_RT;
+
+	while (class < CFQ_NR_CLASSES && list_empty(&cfqd->line[class]))
+		class++;
+	return class;
+}
+
+static inline bool cfq_data_in_line(const struct cfq_data *cfqd)
+{
+	return cfqd->nr_in_own_line;
+}
+
+/* Descriptors for tasks of @class: a few are kept for real time, if needed. */
+static inline unsigned int
+cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class)
+{
+	const unsigned int total = cfqmd->dd.queue->nr_requests;
+
+	if (class == CFQ_CLASS_RT || !cfqmd->rt_until_ns ||
+	    cfqmd->rt_until_ns <= ktime_get_ns())
+		return total;
+	return total - total / 16;
+}
+
+/*
+ * The class whose turn it is in the line of @cfqd, which is not empty: the best
+ * one, or one that it has kept waiting for too long.
+ */
+static inline enum cfq_class cfq_line_class(const struct cfq_data *cfqd,
+					    u64 now_ns)
+{
+	const enum cfq_class best = cfq_line_best(cfqd);
+	enum cfq_class class;
+
+	for (class = best + 1; class < CFQ_NR_CLASSES; class++)
+		if (!list_empty(&cfqd->line[class]) &&
+		    cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns)
+			return class;
+	return best;
+}
+
+/* Requests are queued, or sent and not yet completed. */
+static inline bool cfq_data_busy(const struct cfq_data *cfqd)
+{
+	return cfqd->nr_queued || cfqd->nr_in_driver;
+}
+
+/* The same, or would be if there were descriptors for them. */
+static inline bool cfq_data_wants(const struct cfq_data *cfqd)
+{
+	return cfq_data_busy(cfqd) || cfqd->nr_admitted ||
+	       cfq_data_in_line(cfqd);
+}
+
+#endif /* CFQ_TAGS_H */
