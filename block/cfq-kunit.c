@@ -346,6 +346,143 @@ static void cfq_test_tree_correction(struct kunit *test)
 	}
 }
 
+/* The same tree, slow and obviously right. */
+#define MODEL_NR	8
+
+struct cfq_model {
+	u64		vdisktime[MODEL_NR];
+	unsigned int	weight[MODEL_NR];
+	bool		on[MODEL_NR];
+	u64		min;
+};
+
+static int cfq_model_first(const struct cfq_model *model)
+{
+	int i, first = -1;
+
+	for (i = 0; i < MODEL_NR; i++)
+		if (model->on[i] && (first < 0 ||
+				     model->vdisktime[i] < model->vdisktime[first]))
+			first = i;
+	return first;
+}
+
+/* Who comes in does not move it, as what he owes he owes to the next ones. */
+static void cfq_model_update_min(struct cfq_model *model)
+{
+	int first = cfq_model_first(model);
+
+	if (first >= 0)
+		model->min = max(model->min, model->vdisktime[first]);
+}
+
+static void cfq_model_forget(struct cfq_model *model, int served, u64 lead)
+{
+	const u64 vdisktime = model->vdisktime[served];
+	int i;
+
+	if (vdisktime <= model->vdisktime[cfq_model_first(model)] + 2 * lead)
+		return;
+	for (i = 0; i < MODEL_NR; i++)
+		if (model->on[i])
+			model->vdisktime[i] = max(model->vdisktime[i],
+						  vdisktime - lead);
+	cfq_model_update_min(model);
+}
+
+/* Is the tree what the model says? */
+static void cfq_model_check(struct kunit *test, const struct cfq_model *model,
+			    struct cfq_service_tree *st,
+			    const struct cfq_entity *e)
+{
+	struct cfq_entity *entity, *last = NULL;
+	unsigned int nr = 0, weight = 0;
+	int i;
+
+	for (i = 0; i < MODEL_NR; i++) {
+		KUNIT_EXPECT_EQ(test, e[i].vdisktime, model->vdisktime[i]);
+		KUNIT_EXPECT_EQ(test, !!e[i].st, model->on[i]);
+		nr += model->on[i];
+		weight += model->on[i] ? model->weight[i] : 0;
+	}
+	KUNIT_EXPECT_EQ(test, st->nr, nr);
+	KUNIT_EXPECT_EQ(test, st->total_weight, weight);
+	KUNIT_EXPECT_EQ(test, st->min_vdisktime, model->min);
+	for (entity = cfq_st_first(st); entity; entity = cfq_st_next(entity)) {
+		nr--;
+		if (last)
+			KUNIT_EXPECT_GE(test, cfq_entity_lead(entity, last), 0LL);
+		last = entity;
+	}
+	KUNIT_EXPECT_EQ(test, nr, 0U);
+}
+
+static void cfq_test_tree_random(struct kunit *test)
+{
+	/* So far from 0 that nothing wraps. */
+	const u64 start = 1ULL << 40;
+	struct cfq_entity e[MODEL_NR] = {};
+	struct cfq_model model = { .min = start };
+	struct cfq_service_tree st;
+	u32 random = 1;
+	int step, i;
+
+	cfq_st_init(&st);
+	st.min_vdisktime = start;
+	for (i = 0; i < MODEL_NR; i++) {
+		e[i].vdisktime = start;
+		e[i].weight = 100;
+		model.vdisktime[i] = start;
+		model.weight[i] = 100;
+	}
+	for (step = 0; step < 10000; step++) {
+		u64 amount;
+
+		random = random * 1664525 + 1013904223;
+		amount = (random >> 8) % 1000;
+		i = (random >> 18) % MODEL_NR;
+		switch (random >> 29) {
+		case 0:
+			if (model.on[i])
+				break;
+			cfq_st_add(&st, &e[i], amount);
+			model.on[i] = true;
+			model.vdisktime[i] = max(model.vdisktime[i],
+						 model.min - amount);
+			break;
+		case 1:
+			if (!model.on[i])
+				break;
+			cfq_st_del(&e[i]);
+			/* The last one to go leaves the tree where it is. */
+			if (st.nr == 0)
+				cfq_model_update_min(&model);
+			model.on[i] = false;
+			cfq_model_update_min(&model);
+			break;
+		case 2:
+			cfq_entity_set_weight(&e[i], amount + 1);
+			model.weight[i] = amount + 1;
+			break;
+		case 3:
+			if (!model.on[i])
+				break;
+			cfq_st_forget_behind(&e[i], amount, NULL);
+			cfq_model_forget(&model, i, amount);
+			break;
+		default:
+			/* Some of it may be given back. */
+			cfq_entity_charge(&e[i], (s64)amount - 100);
+			model.vdisktime[i] += div_s64(((s64)amount - 100) * 100,
+						      model.weight[i]);
+			if (model.on[i])
+				cfq_model_update_min(&model);
+			break;
+		}
+		cfq_model_check(test, &model, &st, e);
+	}
+}
+
 static void cfq_test_tree_weight(struct kunit *test)
 {
 	struct cfq_entity e[2] = { { .weight = 100 }, { .weight = 100 } };
@@ -667,6 +804,7 @@ static void cfq_test_class_overdue(struct kunit *test)
 	cfq_st_del(&be);
 	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
 						   now + 10));
+	cfq_st_add(&trees[CFQ_CLASS_BE], &be, 0);
 	cfq_st_del(&idle);
 	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, true,
 						   now));
@@ -739,6 +877,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_shares),
 	KUNIT_CASE(cfq_test_tree_return),
 	KUNIT_CASE(cfq_test_tree_correction),
+	KUNIT_CASE(cfq_test_tree_random),
 	KUNIT_CASE(cfq_test_tree_weight),
 	KUNIT_CASE(cfq_test_tree_reweigh),
 	KUNIT_CASE(cfq_test_tree_mean),
