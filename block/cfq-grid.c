@@ -140,7 +140,6 @@ static void cfqd_separate_tasks(struct cfq_data *cfqd)
 		return;
 	cfqd->leaf = tasks;
 	tasks->idle_since_ns = self->idle_since_ns;
-	tasks->entity.sent_ns = self->entity.sent_ns;
 	member_set_waiting(tasks, self->waiting);
 	if (self->entity.st)
 		cfq_st_add(member_tree(tasks), &tasks->entity, 0);

@@ -108,33 +108,6 @@
 #include "cfq-member.h"
 #include "cfq-trace.h"
 
-/**
- * cfq_group_only_stuck - all that is left of a group's tasks is stuck
- * @cfqd: the group on the device, with nothing queued
- * @now_ns: time
- *
- * Others need not wait any more, although some of its tasks sent something just
- * now, and neither for the groups above if they have nothing else.
- */
-void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns)
-{
-	struct cfq_member *member;
-	enum cfq_class class;
-
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
-		if (member_ready(member))
-			return;
-		member->entity.sent_ns = 0;
-		for (class = 0; class < CFQ_NR_CLASSES; class++)
-			if (cfq_first_awaited(member,
-					      &member->group->members[class],
-					      now_ns))
-				return;
-	}
-}
-
 /*
  * Is there anything to do in @cfqd or below?  Or, if @waiting, something that
  * only needs descriptors?
@@ -226,7 +199,6 @@ void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
 		cfq_entity_charge(&member->entity, cost_ns);
-		member->entity.sent_ns = now_ns;
 		if (unlikely(cfq_classes_differ(member->group->members)))
 			member_tree(member)->due_ns = now_ns +
 				cfq_class_wait_ns(&cfqd->cfqmd->dd, cost_ns);
@@ -528,7 +500,7 @@ static bool cfq_group_expects_request(const struct cfq_data *cfqd, u64 now_ns)
 static bool cfq_group_needs_device(struct cfq_data *cfqd, u64 now_ns)
 {
 	return cfqd->nr_queued ||
-	       (cfqd->nr_in_driver && !member_stuck(cfqd->leaf, now_ns)) ||
+	       (cfqd->nr_in_driver && cfqd->leaf->entity.st) ||
 	       cfq_data_holds(cfqd, now_ns) ||
 	       cfq_group_expects_request(cfqd, now_ns);
 }
@@ -601,11 +573,13 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
  */
 static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 {
+	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
+
 	return cfqd->nr_in_driver &&
-	       !cfq_entity_stuck(&cfqd->cfqmd->dd, &cfqd->leaf->entity, now_ns) &&
+	       dd->sent_ns + cfq_stuck_ns(dd) > now_ns &&
 	       cfq_few_wait_behind(cfqd) &&
-	       cfqd->slice_used_ns + cfqd->nr_in_driver *
-	       cfqd->cfqmd->dd.mean_cost_ns >= cfqd_slice_ns(cfqd);
+	       cfqd->slice_used_ns + cfqd->nr_in_driver * dd->mean_cost_ns >=
+	       cfqd_slice_ns(cfqd);
 }
 
 /**
@@ -624,8 +598,7 @@ bool cfq_group_has_turn(const struct cfq_data *cfqd)
  * behind on its tree that it may send no more than keeps the device busy?  On a
  * disk, has it had too much to ride in the turn of another?
  */
-static bool cfq_member_too_far_ahead(const struct cfq_member *member,
-				     u64 now_ns)
+static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	struct cfq_service_tree *st = member_tree(member);
@@ -634,35 +607,27 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member,
 	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
 	    dd->nr_in_driver < cfq_useful_depth(dd->par.parallel))
 		return false;
-	first = cfq_first_awaited(member, st, now_ns);
+	first = cfq_st_first(st);
 	return first && cfq_entity_lead(&member->entity, first) >
 	       (s64)cfq_mixed_lead(dd, st, 0, dd->one_head ? CFQ_RIDE_LEAD_PART :
 							     CFQ_MIXED_LEAD_PART);
 }
 
-/* Does a better class want the device, where @member competes? */
-static bool cfq_member_class_waits(const struct cfq_member *member, u64 now_ns)
-{
-	struct cfq_service_tree *st = member->group->members;
-
-	for (; st < member_tree(member); st++)
-		if (cfq_first_awaited(member, st, now_ns))
-			return true;
-	return false;
-}
-
 /* Must @member wait for a better class? */
-static bool cfq_member_outclassed(const struct cfq_member *member, u64 now_ns)
+static bool cfq_member_outclassed(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+	const struct cfq_service_tree *own = member_tree(member);
+	const struct cfq_service_tree *st = member->group->members;
 
-	if (!cfq_member_class_waits(member, now_ns))
-		return false;
-	return dd->one_head || member->class == CFQ_CLASS_IDLE ||
-	       dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel);
+	while (st < own && !st->nr)
+		st++;
+	return st < own &&
+	       (dd->one_head || member->class == CFQ_CLASS_IDLE ||
+		dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel));
 }
 
-static bool cfq_member_must_wait(const struct cfq_member *member, u64 now_ns)
+static bool cfq_member_must_wait(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
@@ -670,25 +635,24 @@ static bool cfq_member_must_wait(const struct cfq_member *member, u64 now_ns)
 	if (!dd->one_head && member->class != CFQ_CLASS_IDLE &&
 	    dd->nr_in_driver < cfq_spare_depth(dd->par.parallel))
 		return false;
-	return cfq_member_outclassed(member, now_ns) ||
-	       cfq_member_too_far_ahead(member, now_ns);
+	return cfq_member_outclassed(member) ||
+	       cfq_member_too_far_ahead(member);
 }
 
 /**
  * cfq_group_must_wait - must this group, or one above it, wait for others?
  * @cfqd: the group on the device, with requests queued
- * @now_ns: time
  *
  * Return: true if none of its requests may be sent now.
  */
-bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns)
+bool cfq_group_must_wait(const struct cfq_data *cfqd)
 {
 	const struct cfq_member *member;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	for (member = cfqd->leaf; member->group; member = member_above(member))
-		if (cfq_member_must_wait(member, now_ns))
+		if (cfq_member_must_wait(member))
 			return true;
 	return false;
 }
@@ -746,16 +710,13 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 	entity = member ? cfq_st_next(&member->entity) : NULL;
 	for (; class < CFQ_NR_CLASSES; class++) {
 		if (!member)
-			entity = cfq_st_first_awaited(dd,
-						      &group->members[class],
-						      now_ns, cfq_entity_ready);
+			entity = cfq_st_first(&group->members[class]);
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
 			if (!member_ready(member) &&
-			    !(due && member_in_driver(member) &&
-			      !member_stuck(member, now_ns)))
+			    !(due && member_in_driver(member)))
 				continue;
-			if (cfq_member_must_wait(member, now_ns))
+			if (cfq_member_must_wait(member))
 				return NULL;
 			return member;
 		}
@@ -814,7 +775,7 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_data *due;
 
-	if (!cfq_group_must_wait(cfqd, now_ns) || cfq_group_is_first(cfqd))
+	if (!cfq_group_must_wait(cfqd) || cfq_group_is_first(cfqd))
 		return false;
 	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, cfq_next_due);
 	return due && !due->nr_queued && !cfq_data_in_line(due) &&
@@ -945,29 +906,24 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 /**
  * cfq_group_passes_others - a request of the selected group is about to be sent
  * @cfqd: the group on the device
- * @now_ns: time
  *
- * There may be some who are further behind.  Who is stuck is away.  Others have
- * nothing to send, where groups are mixed; what they leave is not owed to them,
- * unless it is only for want of descriptors.
+ * Where groups are mixed there may be some who are further behind, and have
+ * nothing to send.  What they leave is not owed to them, unless it is only for
+ * want of descriptors.
  */
-void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
+void cfq_group_passes_others(struct cfq_data *cfqd)
 {
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 	struct cfq_member *member;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
+	if (dd->one_head)
+		return;
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
 		struct cfq_service_tree *st = member_tree(member);
-		struct cfq_entity *first;
 
-		if (cfq_st_first(st) == &member->entity)
-			continue;
-		first = cfq_first_awaited(member, st, now_ns);
-		if (first)
-			cfq_st_leave_behind(first);
-		if (!dd->one_head)
+		if (cfq_st_first(st) != &member->entity)
 			cfq_st_forget_behind(&member->entity,
 					     cfq_mixed_lead(dd, st, 0,
 							    CFQ_MIXED_DEBT_PART),

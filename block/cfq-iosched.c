@@ -24,8 +24,8 @@
  *    sorted by virtual time: time charged over weight, where the weight of a
  *    queue is the length of the slice that its priority stands for (40..180
  *    for levels 7..0, 100 at level 4; two fifths of that if asynchronous).
- *    A queue stays on its tree while it has requests queued or in the device.
- *    Without a head it stays for a group_idle more (cfqq_check_idle()).
+ *    A queue stays on its tree while it has requests queued or in the device,
+ *    without a head for a group_idle more.
  *    The next request comes from the queue of the least virtual time that has
  *    one queued.
  *
@@ -37,12 +37,13 @@
  *    of its requests is sent all the same (cfq_class_wait_ns()).  A request
  *    that is lost in the device is not waited for until the driver gives it
  *    up: who has sent nothing for a second (a tenth of that without a head),
- *    and has nothing queued, is left out of all this.  Without that, one such
- *    request stopped everybody else (test_tasks.sh, test_flash.sh).
+ *    and has nothing that may be sent, leaves its tree (cfq_end_stuck()).
+ *    Without that, one such request stopped everybody else (test_tasks.sh,
+ *    test_flash.sh).
  *
  *    Without a head that is done, with a smaller lead, while the device is busy
- *    (block/cfq-device.c, 2), and only where levels differ.  Who has what others leave owes them
- *    little for it.
+ *    (block/cfq-device.c, 2), and only where levels differ.  Who has what
+ *    others leave owes them little for it.
  *
  * 3. Slices.  Sequential synchronous queues profit from having the head for
  *    themselves.  When the turn of such a queue comes on a disk, it becomes
@@ -338,8 +339,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	if (rq->elv.icq)
 		cic_end_admission(icq_to_cic(rq->elv.icq));
 	if (cfqmd->held &&
-	    (urgent || (!cfq_group_must_wait(cfqq->cfqd, now_ns) &&
-			!cfqq_must_wait(cfqq, now_ns))))
+	    (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
+			!cfqq_must_wait(cfqq))))
 		WRITE_ONCE(cfqmd->held, false);
 	if (rq_mergeable(rq)) {
 		elv_rqhash_add(q, rq);
@@ -610,8 +611,7 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 		*cfqqp = close;
 		return true;
 	}
-	if (cfqq->nr_in_driver &&
-	    !cfq_entity_stuck(dd, &cfqq->entity, now_ns))
+	if (cfqq->nr_in_driver)
 		return true;
 	if (cfqq->idle_until_ns > now_ns) {
 		cfq_ask_at(dd, cfqq->idle_until_ns);
@@ -654,20 +654,21 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		struct cfq_entity *first, *entity;
 
-		first = cfq_first_awaited(cfqd, &cfqd->trees[class], now_ns);
+		first = cfq_st_first(&cfqd->trees[class]);
 		for (entity = first; entity; entity = cfq_st_next(entity)) {
 			if (dd->one_head &&
 			    cfq_entity_lead(entity, first) > max_lead_ns)
 				break;
 			cfqq = entity_to_cfqq(entity);
-			if (!cfqq->nr_queued || !cfqq_may_dispatch(cfqq))
+			if (!cfq_entity_sends(entity)) {
+				cfqq_wait_for_sent(cfqq);
 				continue;
+			}
 			/* A slice is for the group's own turn. */
 			if (cfqq_wants_slice(cfqq) && !cfq_group_has_turn(cfqd))
 				continue;
-			if (cfqq_outran_others(cfqq, first, now_ns))
+			if (cfqq_outran_others(cfqq))
 				break;
-			cfq_st_leave_behind(first);
 			if (!dd->one_head)
 				cfq_st_forget_behind(entity, max_lead_ns /
 						     CFQ_MIXED_DEBT_PART, NULL);
@@ -719,7 +720,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	}
 	dd->sent_ns = now_ns;
 	cfqq->idle_until_ns = 0;
-	cfqq->entity.sent_ns = now_ns;
+	cfqq->sent_ns = now_ns;
 	if (unlikely(cfq_classes_differ(cfqd->trees)))
 		cfqq->entity.st->due_ns = now_ns +
 			cfq_class_wait_ns(dd, cfqq->cost_ns);
@@ -737,6 +738,9 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
 	cfqd->nr_in_driver++;
 	cfqq->nr_in_driver++;
+
+	if (!cfq_entity_sends(&cfqq->entity))
+		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
 	rq_set_estimate_ns(rq, cfqq->cost_ns);
 	cfq_entity_charge(&cfqq->entity, rq_estimate_ns(rq));
@@ -788,7 +792,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 	struct cfq_data *cfqd;
 
 	if (!cfqmd->dd.one_head && cfqq && cfqq_alone(cfqq)) {
-		if (cfq_group_must_wait(cfqq->cfqd, now_ns) ||
+		if (cfq_group_must_wait(cfqq->cfqd) ||
 		    !cfqq_may_dispatch(cfqq))
 			return NULL;
 		return cfqq_give_request(cfqq, now_ns);
@@ -808,7 +812,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 			return cfq_give_first(rq, now_ns);
 		cfqq = cfq_select_queue(cfqd, now_ns);
 		if (cfqq) {
-			cfq_group_passes_others(cfqd, now_ns);
+			cfq_group_passes_others(cfqd);
 			rq = cfqq_give_request(cfqq, now_ns);
 		}
 		if (rq || cfqmd->dd.par.drain)
@@ -862,11 +866,14 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	cfq_end_idle(cfqmd, cfq_must_empty(&cfqmd->dd) ? 0 :
 		     cfqmd->dd.tun.group_idle_ns, now_ns);
 	rq = list_first_entry_or_null(&cfqmd->urgent, struct request, queuelist);
-	if (unlikely(rq))
+	if (unlikely(rq)) {
 		cfq_give_first(rq, now_ns);
-	else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns) &&
-		 !cfq_waits_for_first(&cfqmd->dd, now_ns))
-		rq = cfq_next_request(cfqmd, now_ns);
+	} else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns) &&
+		   !cfq_waits_for_first(&cfqmd->dd, now_ns)) {
+		do {
+			rq = cfq_next_request(cfqmd, now_ns);
+		} while (!rq && cfq_end_stuck(cfqmd, now_ns));
+	}
 	if (rq)
 		rq->rq_flags |= RQF_STARTED;
 	else
@@ -912,7 +919,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 		return 0;
 	/* What is to be served before it must not wait for it. */
 	for (class = 0; class < cfqq->class; class++)
-		if (cfq_first_awaited(cfqd, &cfqd->trees[class], now_ns))
+		if (cfqd->trees[class].nr)
 			return 0;
 	if (cfqq_is_active(cfqq)) {
 		if (cfqq_wants_slice(cfqq) &&
@@ -940,11 +947,12 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	struct cfq_data *cfqd = cfqq->cfqd;
 	u64 window_ns = 0;
 
-	if (!urgent || cfqq_is_active(cfqq))
+	if (cfqq_on_tree(cfqq) && (!urgent || cfqq_is_active(cfqq)))
 		window_ns = cfqq_idle_window_ns(cfqq, now_ns);
 
 	cfqq->last_end_ns = now_ns;
 	if (window_ns) {
+		list_del_init(&cfqq->idle_node);
 		if (!cfqd->active_cfqq)
 			cfq_activate(cfqd, cfqq);
 		cfqq->idle_until_ns = now_ns + window_ns;
@@ -984,7 +992,9 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	cfq_average_add(&cfqq->cost_ns, spent_ns);
 	cfq_average_add(&dd->mean_cost_ns, spent_ns);
 
-	if (!cfqq->nr_queued && !cfqq->nr_in_driver)
+	if (cfqq->nr_queued)
+		list_del_init(&cfqq->idle_node);
+	else if (!cfqq->nr_in_driver)
 		cfqq_ran_dry(cfqq, cfq_opf_urgent(rq->cmd_flags), now_ns);
 }
 
@@ -1195,6 +1205,7 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 	spin_lock_init(&cfqmd->lock);
 	INIT_LIST_HEAD(&cfqmd->dispatch);
 	INIT_LIST_HEAD(&cfqmd->urgent);
+	INIT_LIST_HEAD(&cfqmd->sent_cfqqs);
 	INIT_LIST_HEAD(&cfqmd->idle_cfqqs);
 
 	dd = &cfqmd->dd;

@@ -50,7 +50,6 @@ bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns);
 u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
-void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_became_ready(struct cfq_data *cfqd);
 void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
@@ -60,8 +59,8 @@ void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
-void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns);
-bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_passes_others(struct cfq_data *cfqd);
+bool cfq_group_must_wait(const struct cfq_data *cfqd);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 enum cfq_end end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
@@ -203,10 +202,6 @@ static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
 {
 }
 
-static inline void cfq_group_only_stuck(struct cfq_data *cfqd, u64 now_ns)
-{
-}
-
 static inline void cfq_group_became_ready(struct cfq_data *cfqd)
 {
 }
@@ -241,7 +236,7 @@ static inline struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd,
 	return NULL;
 }
 
-static inline bool cfq_group_must_wait(const struct cfq_data *cfqd, u64 now_ns)
+static inline bool cfq_group_must_wait(const struct cfq_data *cfqd)
 {
 	return false;
 }
@@ -258,7 +253,7 @@ static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
 	return NULL;
 }
 
-static inline void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
+static inline void cfq_group_passes_others(struct cfq_data *cfqd)
 {
 }
 

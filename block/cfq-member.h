@@ -85,22 +85,6 @@ static inline bool cfq_entity_in_line(struct cfq_entity *entity)
 	return member_in_line(entity_to_member(entity));
 }
 
-/* Is all that @member has in the device, for too long to be waited for? */
-static inline bool member_stuck(struct cfq_member *member, u64 now_ns)
-{
-	return !cfq_entity_awaited(&member->group->cfqmd->dd, &member->entity,
-				   now_ns, cfq_entity_ready);
-}
-
-/* The one most behind on @st that others have to wait for, if any. */
-static inline struct cfq_entity *
-cfq_first_awaited(const struct cfq_member *member, struct cfq_service_tree *st,
-		  u64 now_ns)
-{
-	return cfq_st_first_awaited(&member->group->cfqmd->dd, st, now_ns,
-				    cfq_entity_ready);
-}
-
 /* Weights that @member competes with, its own included, of no lower class. */
 static inline unsigned int member_rivals_weight(const struct cfq_member *member)
 {

@@ -230,8 +230,6 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 /**
  * cfqq_outran_others - is a queue so far ahead of others that it has to wait?
  * @cfqq: the queue
- * @first: that of its tree
- * @now_ns: time
  *
  * On a busy device without a head, and only where levels differ: to hold a flood
  * back makes a lone reader among its equals faster, and costs an eighth of the
@@ -241,52 +239,36 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
  *
  * Return: true if its next request is to wait.
  */
-bool cfqq_outran_others(const struct cfq_queue *cfqq, struct cfq_entity *first,
-			u64 now_ns)
+bool cfqq_outran_others(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_entity *first;
 
 	if (dd->one_head || !cfqq->sync ||
 	    cfqq->cfqd->nr_levels[cfqq->class] < 2 || !cfq_order_matters(dd))
 		return false;
-	while (first && !(entity_to_cfqq(first)->sync &&
-			  cfq_entity_awaited(dd, first, now_ns,
-					     cfq_entity_sends)))
+	first = cfq_st_first(cfqq->entity.st);
+	while (!entity_to_cfqq(first)->sync)
 		first = cfq_st_next(first);
-	return first && cfq_entity_lead(&cfqq->entity, first) >
+	return cfq_entity_lead(&cfqq->entity, first) >
 			(s64)cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
 }
 
 /**
  * cfqq_must_wait - must a queue wait for others of its group?
  * @cfqq: the queue, with a request, on a device without a head
- * @now_ns: time
  *
  * Return: true if its next request is to wait.
  */
-bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns)
+bool cfqq_must_wait(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	struct cfq_service_tree *st = cfqq->cfqd->trees;
-	struct cfq_entity *first;
+	const struct cfq_service_tree *st = cfqq->cfqd->trees;
 
 	for (; st < cfqq->entity.st; st++)
-		if (cfq_order_matters(dd) &&
-		    cfq_first_awaited(cfqq->cfqd, st, now_ns))
+		if (st->nr && cfq_order_matters(dd))
 			return true;
-	first = cfq_first_awaited(cfqq->cfqd, st, now_ns);
-	return first && cfqq_outran_others(cfqq, first, now_ns);
-}
-
-/* Has @cfqd a queue that others have to wait for? */
-static bool cfq_data_awaited(struct cfq_data *cfqd, u64 now_ns)
-{
-	enum cfq_class class;
-
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		if (cfq_first_awaited(cfqd, &cfqd->trees[class], now_ns))
-			return true;
-	return false;
+	return cfqq_outran_others(cfqq);
 }
 
 /**
@@ -303,9 +285,32 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 	cfqq_count_busy(cfqq, false);
 	if (!cfqd_has_queues(cfqd))
 		cfq_group_went_idle(cfqd, now_ns);
-	else if (cfqd->nr_in_driver && !cfqd->nr_queued &&
-		 !cfq_data_awaited(cfqd, now_ns))
-		cfq_group_only_stuck(cfqd, now_ns);
+}
+
+/**
+ * cfq_end_stuck - what hangs in the device is not waited for any more
+ * @cfqmd: the device, to which nothing may be sent
+ * @now_ns: time
+ *
+ * Return: true if queues have left their trees, which others waited for.
+ */
+bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
+{
+	const u64 stuck_ns = cfq_stuck_ns(&cfqmd->dd);
+	struct cfq_queue *cfqq;
+	bool ended = false;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	while ((cfqq = list_first_entry_or_null(&cfqmd->sent_cfqqs,
+						struct cfq_queue, idle_node)) &&
+	       cfqq->sent_ns + stuck_ns <= now_ns) {
+		if (cfqq_is_active(cfqq))
+			cfq_expire_active(cfqq->cfqd, now_ns, CFQ_END_IDLE);
+		cfqq_leave(cfqq, now_ns);
+		ended = true;
+	}
+	return ended;
 }
 
 /**
@@ -322,9 +327,12 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 
-	if (!cfqq_on_tree(cfqq) || cfqq->nr_queued || cfqq->nr_in_driver ||
-	    cfqq_is_active(cfqq))
+	if (!cfqq_on_tree(cfqq) || cfqq->nr_queued || cfqq_is_active(cfqq))
 		return;
+	if (cfqq->nr_in_driver) {
+		cfqq_wait_for_sent(cfqq);
+		return;
+	}
 	if (dd->one_head || !dd->tun.group_idle_ns || !cfqq->owned) {
 		cfqq_leave(cfqq, now_ns);
 		return;
@@ -574,7 +582,7 @@ static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
 {
 	return atomic_read(&cic->icq.ioc->active_ref) > 1 &&
 	       (cfqq->nr_queued || cfqq->nr_in_driver ||
-		cfqq->entity.sent_ns + NSEC_PER_SEC > now_ns);
+		cfqq->sent_ns + NSEC_PER_SEC > now_ns);
 }
 
 /* So soon after a task's write was completed, a thread goes on because of it. */
@@ -603,7 +611,7 @@ cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 	}
 	if (cfqmd->sync_writer && cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns)
 		cause = cfq_group_cgroup(cfqmd->sync_writer);
-	else if (cfqq && cfqq->entity.sent_ns + NSEC_PER_SEC > now_ns)
+	else if (cfqq && cfqq->sent_ns + NSEC_PER_SEC > now_ns)
 		cause = cfq_group_cgroup(cfqq->cfqd);
 	if (!cause || cause == own)
 		return slot;

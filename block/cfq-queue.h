@@ -190,15 +190,6 @@ static inline bool cfq_entity_sends(struct cfq_entity *entity)
 	return cfqq->nr_queued && cfqq_may_dispatch(cfqq);
 }
 
-/* The queue most behind on @st that others have to wait for, if any. */
-static inline struct cfq_entity *cfq_first_awaited(const struct cfq_data *cfqd,
-						   struct cfq_service_tree *st,
-						   u64 now_ns)
-{
-	return cfq_st_first_awaited(cfqd_dd(cfqd), st, now_ns,
-				    cfq_entity_sends);
-}
-
 /* Charge @cfqq and its group; @spent_ns is what the device really spent. */
 static inline void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
 {
@@ -218,11 +209,11 @@ void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
 		  struct list_head *fifo);
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq);
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns);
-bool cfqq_outran_others(const struct cfq_queue *cfqq, struct cfq_entity *first,
-			u64 now_ns);
-bool cfqq_must_wait(const struct cfq_queue *cfqq, u64 now_ns);
+bool cfqq_outran_others(const struct cfq_queue *cfqq);
+bool cfqq_must_wait(const struct cfq_queue *cfqq);
 void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns);
 void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns);
+bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end);
 void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	       unsigned short ioprio);
@@ -239,6 +230,14 @@ static inline void cfqq_set_next_rq(struct cfq_queue *cfqq, struct request *rq)
 	cfqq->next_rq = rq;
 	if (cfqq->sync && cfqd_dd(cfqq->cfqd)->one_head)
 		cfqq_pos_tree_update(cfqq);
+}
+
+/* @cfqq, which may send nothing, is waited for, but not for ever. */
+static inline void cfqq_wait_for_sent(struct cfq_queue *cfqq)
+{
+	if (list_empty(&cfqq->idle_node))
+		list_add_tail(&cfqq->idle_node,
+			      &cfqq->cfqd->cfqmd->sent_cfqqs);
 }
 
 /* The queues that have been idle for so long leave their trees. */

@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CFQ I/O scheduler: the policy that both layers share, on service trees of
- * entities which may be tasks' queues or groups.  It knows neither; @ready tells
- * of an entity whether it has something to send.  All is under cfqmd->lock, and
- * pure but for the tree that is given.
+ * CFQ I/O scheduler: the policy that both layers share.
+ *
+ * Entities, which may be the queues of tasks or groups, are served from service
+ * trees, one for each class, sorted by virtual time: device time over weight.
+ * Who is most behind is first, and the clock of its tree.  What holds:
+ *
+ *  - Who is on a tree is waited for by those who are ahead of it.  A queue is
+ *    there while it has requests queued, or in the device and not for so long
+ *    that they may be lost (cfq_end_stuck()), or will have one in a moment: as
+ *    the active queue of a disk, elsewhere for a group_idle (cfqq_check_idle()).
+ *    A group is there while one of its queues or child groups is.
+ *  - Who comes back after an absence is served before its equals and has no
+ *    credit; who is ahead stays ahead.  A short gap changes nothing.
+ *  - The virtual time of an entity changes by what it is charged, and for one
+ *    that is behind but has nothing to send, when others are served instead.
+ *  - Questions change nothing and arm no timer.
+ *
+ * All is under cfqmd->lock, and pure but for the tree that is given.
  */
 #ifndef CFQ_SCHED_H
 #define CFQ_SCHED_H
@@ -153,15 +167,6 @@ static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 	cfq_st_update_min(st);
 }
 
-/* What is before @entity is stuck: it is away, which earns no credit. */
-static inline void cfq_st_leave_behind(struct cfq_entity *entity)
-{
-	struct cfq_entity *first;
-
-	while ((first = cfq_st_first(entity->st)) != entity)
-		cfq_entity_advance(first, cfq_entity_lead(entity, first) + 1);
-}
-
 /* If the first on the tree is more than @lead_ns behind @entity, move it up. */
 static inline bool cfq_st_forget_first(const struct cfq_entity *entity,
 				       u64 lead_ns)
@@ -249,7 +254,7 @@ static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
  * is done as often as takes one part in so many.
  */
 #define CFQ_CLASS_WAIT_NS	(800 * (u64)NSEC_PER_MSEC)
-#define CFQ_STREAM_WAIT_NS	(200 * (u64)NSEC_PER_MSEC)
+#define CFQ_STREAM_WAIT_NS	(150 * (u64)NSEC_PER_MSEC)
 #define CFQ_CLASS_WAIT_COSTS	250
 
 /* How long a class may have to wait after a request that costs so much. */
@@ -337,34 +342,6 @@ static inline u64 cfq_class_borrow(struct cfq_service_tree *trees,
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
 				CFQ_BORROW_COSTS * cost_ns;
 	return st->borrowed_until_ns - min(st->borrowed_until_ns, half_ns);
-}
-
-/* Did @entity, which has nothing queued, send nothing for so long? */
-static inline bool cfq_entity_stuck(const struct cfq_driver_data *dd,
-				    const struct cfq_entity *entity, u64 now_ns)
-{
-	return entity->sent_ns + cfq_stuck_ns(dd) <= now_ns;
-}
-
-/* Do others wait for it: is it @ready to send something, or not stuck? */
-static __always_inline bool
-cfq_entity_awaited(const struct cfq_driver_data *dd, struct cfq_entity *entity,
-		   u64 now_ns, bool (*ready)(struct cfq_entity *entity))
-{
-	return ready(entity) || !cfq_entity_stuck(dd, entity, now_ns);
-}
-
-/* The one most behind on @st that others have to wait for, if any. */
-static __always_inline struct cfq_entity *
-cfq_st_first_awaited(const struct cfq_driver_data *dd,
-		     struct cfq_service_tree *st, u64 now_ns,
-		     bool (*ready)(struct cfq_entity *entity))
-{
-	struct cfq_entity *entity = cfq_st_first(st);
-
-	while (entity && !cfq_entity_awaited(dd, entity, now_ns, ready))
-		entity = cfq_st_next(entity);
-	return entity;
 }
 
 /*

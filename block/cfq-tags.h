@@ -81,11 +81,10 @@ static inline bool cfq_data_busy(const struct cfq_data *cfqd)
 	return cfqd->nr_queued || cfqd->nr_in_driver;
 }
 
-/* The same, or would be if there were descriptors for them. */
+/* Requests are queued, or would be if there were descriptors for them. */
 static inline bool cfq_data_wants(const struct cfq_data *cfqd)
 {
-	return cfq_data_busy(cfqd) || cfqd->nr_admitted ||
-	       cfq_data_in_line(cfqd);
+	return cfqd->nr_queued || cfqd->nr_admitted || cfq_data_in_line(cfqd);
 }
 
 #endif /* CFQ_TAGS_H */

@@ -69,14 +69,12 @@ struct cfq_service_tree {
  * @rb_node: place in @st, or among those that wait
  * @st: the tree it is on, NULL while it has nothing to do and is not awaited
  * @vdisktime: device time received, in ns at weight CFQ_WEIGHT_DEFAULT
- * @sent_ns: when the last request of it was sent to the device
  * @weight: share among the entities of the same tree; never 0
  */
 struct cfq_entity {
 	struct rb_node		rb_node;
 	struct cfq_service_tree	*st;
 	u64			vdisktime;
-	u64			sent_ns;
 	unsigned int		weight;
 };
 
@@ -235,12 +233,13 @@ struct cfq_queue {
 
 	enum cfq_class		class;
 	unsigned short		ioprio;		/* as last seen in a request */
-	struct list_head	idle_node;	/* on cfqmd->idle_cfqqs */
+	struct list_head	idle_node;	/* on sent_cfqqs or idle_cfqqs */
 	bool			sync;
 	bool			shared;		/* of a priority, not of a task */
 	bool			owned;		/* more requests may come */
 	bool			on_pos_tree;
 
+	u64			sent_ns;	/* when the last request was */
 	u64			cost_ns;	/* moving average, a request */
 	u64			slice_used_ns;	/* while active */
 	u64			idle_until_ns;	/* active, waiting for a request */
@@ -325,6 +324,7 @@ struct cfq_data {
  * @sync_written_ns: when that was
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
  * @last_cfqq: the queue that got the last of them, NULL if that was freed
+ * @sent_cfqqs: with requests in the device and none that may be sent; in order
  * @idle_cfqqs: without requests, but on their trees for a group_idle; in order
  * @withheld: requests are queued but the last dispatch gave out none
  * @held: no request need be asked for; read locklessly by has_work
@@ -353,6 +353,7 @@ struct cfq_meta_data {
 	u64			sync_written_ns;
 	unsigned int		nr_queued;
 	struct cfq_queue	*last_cfqq;
+	struct list_head	sent_cfqqs;
 	struct list_head	idle_cfqqs;
 	bool			withheld;
 	bool			held;
