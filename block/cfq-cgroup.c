@@ -38,6 +38,12 @@ struct cfq_cgroup *cfq_root_cgroup(void)
 	return &cfq_root_css.cfqc;
 }
 
+/* In a hierarchy of its own there are no files of others. */
+struct cfq_followed cfq_cgroup_followed(struct cfq_cgroup *cfqc)
+{
+	return (struct cfq_followed) { };
+}
+
 bool cfq_disk_exists(dev_t dev)
 {
 	struct device *device;

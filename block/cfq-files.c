@@ -39,6 +39,25 @@ static int cfq_file_number(char *buf, size_t nbytes, u64 min, u64 max,
 	return text ? cfq_parse(text, min, max, value) : -EINVAL;
 }
 
+/* Outside of cfq_grid_mutex. */
+DEFINE_MUTEX(cfq_weight_mutex);
+
+/* Sets the weight of a group for all devices; 0 takes that back. */
+static int cfqc_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
+{
+	unsigned int now = weight;
+	int ret;
+
+	mutex_lock(&cfq_weight_mutex);
+	if (!weight)
+		now = cfq_cgroup_followed(cfqc).weight ?: CFQ_WEIGHT_DEFAULT;
+	ret = cfq_cgroup_set(cfqc, &cfqc->weight, now);
+	if (!ret)
+		cfqc->weight_set = weight;
+	mutex_unlock(&cfq_weight_mutex);
+	return ret;
+}
+
 static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css,
 			    struct cftype *cft)
 {
@@ -55,8 +74,7 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 	ret = cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio);
 	if (ret)
 		return ret;
-	return cfq_cgroup_set(cfqc, &cfqc->weight,
-			      cfq_group_prio_to_weight(prio)) ?: nbytes;
+	return cfqc_set_weight(cfqc, cfq_group_prio_to_weight(prio)) ?: nbytes;
 }
 
 /* The numbers of the classes are those of ionice. */
@@ -118,14 +136,18 @@ static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 				 size_t nbytes, loff_t off)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
+	unsigned int *setting = cfqc_weight(cfqc, of_cft(of));
 	u64 weight;
 	int ret;
 
 	ret = cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight);
 	if (ret)
 		return ret;
-	return cfq_cgroup_set(cfqc, cfqc_weight(cfqc, of_cft(of)), weight) ?:
-		nbytes;
+	if (setting == &cfqc->weight)
+		ret = cfqc_set_weight(cfqc, weight);
+	else
+		ret = cfq_cgroup_set(cfqc, setting, weight);
+	return ret ?: nbytes;
 }
 
 /*
@@ -238,7 +260,7 @@ static ssize_t cfqc_set_weights(struct cfq_cgroup *cfqc,
 	u64 weight = 0;
 	int ret = 0;
 
-	if (!input->for_device || strcmp(input->value, "default"))
+	if (strcmp(input->value, "default"))
 		ret = cfq_parse(input->value, !input->for_device,
 				CFQ_WEIGHT_MAX, &weight);
 	if (ret)
@@ -248,7 +270,7 @@ static ssize_t cfqc_set_weights(struct cfq_cgroup *cfqc,
 				offsetof(struct cfq_device_settings, weight),
 				weight);
 
-	return cfq_cgroup_set(cfqc, &cfqc->weight, weight);
+	return cfqc_set_weight(cfqc, weight);
 }
 
 static ssize_t cfqc_weight_device_write(struct kernfs_open_file *of, char *buf,
@@ -338,11 +360,28 @@ static void cfqd_count_requests(const struct cfq_data *group,
 	}
 }
 
+/* By what has @cfqc the weight that it has on a device? */
+static const char *cfqc_weight_by(struct cfq_cgroup *cfqc, dev_t dev)
+{
+	const struct cfq_device_settings *settings;
+
+	lockdep_assert_held(&cfq_weight_mutex);
+	lockdep_assert_held(&cfq_grid_mutex);
+
+	list_for_each_entry(settings, &cfqc->devices, node)
+		if (settings->dev == dev && settings->weight)
+			return "device";
+	if (cfqc->weight_set)
+		return "group";
+	return cfq_cgroup_followed(cfqc).file ?: "default";
+}
+
 static int cfqc_stat_show(struct seq_file *m, void *unused)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
 	struct cfq_data *cfqd;
 
+	mutex_lock(&cfq_weight_mutex);
 	mutex_lock(&cfq_grid_mutex);
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
 				lockdep_is_held(&cfq_grid_mutex)) {
@@ -357,16 +396,18 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 		spin_unlock_irq(&cfqmd->lock);
 
 		seq_printf(m,
-			   "%u:%u time=%llu sectors=%llu requests=%llu wait=%llu queued=%u inflight=%u idle=%llu merges=%llu slices=%llu\n",
+			   "%u:%u time=%llu sectors=%llu requests=%llu wait=%llu queued=%u inflight=%u idle=%llu merges=%llu slices=%llu weight_by=%s\n",
 			   MAJOR(dev), MINOR(dev),
 			   div_u64(stats[CFQ_STAT_TIME], NSEC_PER_USEC),
 			   stats[CFQ_STAT_SECTORS], stats[CFQ_STAT_REQUESTS],
 			   div_u64(stats[CFQ_STAT_WAIT], NSEC_PER_USEC), queued,
 			   inflight,
 			   div_u64(stats[CFQ_STAT_IDLE], NSEC_PER_USEC),
-			   stats[CFQ_STAT_MERGES], stats[CFQ_STAT_SLICES]);
+			   stats[CFQ_STAT_MERGES], stats[CFQ_STAT_SLICES],
+			   cfqc_weight_by(cfqc, dev));
 	}
 	mutex_unlock(&cfq_grid_mutex);
+	mutex_unlock(&cfq_weight_mutex);
 	return 0;
 }
 

@@ -17,14 +17,7 @@
 
 #include <linux/cfq-iosched.h>
 
-#include "blk-cgroup.h"
-#include "cfq-group.h"
-
-/* What the policy has in a group. */
-struct cfq_blkcg {
-	struct blkcg_policy_data cpd;
-	struct cfq_cgroup	cfqc;
-};
+#include "cfq-blkcg.h"
 
 static struct blkcg_policy cfq_policy;
 
@@ -35,10 +28,19 @@ static struct cfq_blkcg *cpd_to_cfq_blkcg(struct blkcg_policy_data *cpd)
 	return container_of(cpd, struct cfq_blkcg, cpd);
 }
 
+struct cfq_blkcg *css_to_cfq_blkcg(struct cgroup_subsys_state *css)
+{
+	return cpd_to_cfq_blkcg(blkcg_to_cpd(css_to_blkcg(css), &cfq_policy));
+}
+
 struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css)
 {
-	return &cpd_to_cfq_blkcg(blkcg_to_cpd(css_to_blkcg(css),
-					      &cfq_policy))->cfqc;
+	return &css_to_cfq_blkcg(css)->cfqc;
+}
+
+struct cfq_followed cfq_cgroup_followed(struct cfq_cgroup *cfqc)
+{
+	return container_of(cfqc, struct cfq_blkcg, cfqc)->followed;
 }
 
 struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc)
@@ -78,6 +80,7 @@ static struct blkcg_policy_data *cfq_cpd_alloc(gfp_t gfp)
 	if (!new)
 		return NULL;
 	cfq_cgroup_init(&new->cfqc);
+	cfq_follow_new();
 	return &new->cpd;
 }
 
@@ -105,10 +108,16 @@ int __init cfq_groups_register(void)
 	if (ret == -ENOSPC)
 		pr_err("cfq: all %d places for policies of the io controller are taken; unload another one, as bfq\n",
 		       BLKCG_MAX_POLS);
+	if (ret)
+		return ret;
+	ret = cfq_follow_init();
+	if (ret)
+		blkcg_policy_unregister(&cfq_policy);
 	return ret;
 }
 
 void cfq_groups_unregister(void)
 {
+	cfq_follow_exit();
 	blkcg_policy_unregister(&cfq_policy);
 }

@@ -121,7 +121,8 @@ def read_stats(directory):
     for line in read(directory, "cfq.stat").splitlines():
         device, *pairs = line.split()
         stats[device] = {
-            key: int(value) for key, value in (pair.split("=") for pair in pairs)
+            key: int(value) if value.isdecimal() else value
+            for key, value in (pair.split("=") for pair in pairs)
         }
     return stats
 

@@ -210,6 +210,10 @@ static int device_value(const char *s, bool for_device, bool *remove,
 		*result = NO_LIMIT;
 		return 0;
 	}
+	if (!for_device && !strcmp(s, "default")) {
+		*result = 100;
+		return 0;
+	}
 	ret = number(s, !for_device, 10000, result);
 	*remove = !ret && for_device && !*result;
 	return ret;

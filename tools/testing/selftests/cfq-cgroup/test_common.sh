@@ -273,10 +273,10 @@ enable_unified() {
 	return 1
 }
 
-# For the rest of the test, groups are those of version 2.
+# mount_unified [DIRECTORY]: for the rest of the test, groups are those of version 2
 mount_unified() {
 	[ ! -e "$CG/cgroup.procs" ] || umount "$CG"
-	CG=/dev/unified
+	CG=${1:-/dev/unified}
 	mkdir -p "$CG"
 	mount -t cgroup2 none "$CG"
 	if [ "$CONTROLLER" = blkio ]; then

@@ -104,6 +104,7 @@ unified() {
 	default_is 'default 100'
 	gives "100" "default 100"
 	gives "default 250" "default 250"
+	gives "default\n" "default 100"
 	gives " default \t 70\n" "default 70"
 	device_lines "default 70
 "

@@ -67,6 +67,8 @@ beside_bfq() {
 	make_group g
 	make_group h
 	weight 800 >/dev/null
+	# Unset, it would follow that of bfq
+	echo 100 >"$CG/h/$FILES.weight" || fail "cannot set the weight"
 	echo 100 >"$CG/g/io.bfq.weight" || fail "cannot set a weight of bfq"
 	echo 800 >"$CG/h/io.bfq.weight" || fail "cannot set a weight of bfq"
 	start_load g - read 8 0

@@ -48,6 +48,7 @@ form() {
 	for name in time sectors requests wait queued inflight idle merges slices; do
 		form="$form $name=[0-9]*"
 	done
+	form="$form weight_by=default"
 	expect "of the form" "$(grep -c "^$form\$" "$CG/g/$FILES.stat") == 2"
 	for disk in cfqd0 cfqd1; do
 		requests=$(stat g requests "$disk")
