@@ -24,7 +24,7 @@
  *
  *    Where groups take turns, the active group is next, and the others have a
  *    fraction of their part: enough to begin their turn with.  With 62
- *    descriptors and 100 readers in each of the groups above, A, B and C hold
+ *    descriptors and 100 readers in each of the groups of block/cfq-groups.c, 2, they hold
  *    9, 4 and 1 of them until it is their turn, and then some 40.  (A fixed
  *    part of 38, 19 and 5 is too little for C to use the disk well, and waiting
  *    for a tag, which knows no order, made tasks wait for 50 times their fair
@@ -40,8 +40,6 @@
  *
  * What has no other context in its description is called with cfqmd->lock held.
  */
-#include <linux/completion.h>
-
 #include "cfq-group.h"
 #include "cfq-member.h"
 
@@ -92,13 +90,6 @@ bool cfq_group_limits_current(const struct cfq_data *cfqd)
 	       cfqd_limited(cfqd);
 }
 
-/* A task that waits for a place in @cfqd, of which it owns a reference. */
-struct cfq_waiter {
-	struct list_head	node;	/* on the waiters of a group that is full */
-	struct cfq_data		*cfqd;
-	struct completion	got_place;
-};
-
 /**
  * cfq_group_hold - a group has one more request, whatever its limit
  * @cfqd: the group on the device
@@ -147,7 +138,7 @@ void cfqd_admit(struct cfq_data *cfqd)
 		list_del(&waiter->node);
 		cfq_group_hold(waiter->cfqd);
 		/* Then it is gone. */
-		complete(&waiter->got_place);
+		complete(&waiter->go_on);
 	}
 }
 
@@ -226,12 +217,7 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 		return NULL;
 	}
 
-	init_completion(&waiter.got_place);
-	list_add_tail(&waiter.node, &obstacle->waiters);
-	spin_unlock_irq(&cfqmd->lock);
-	/* Sends what the task has plugged. */
-	wait_for_completion_io(&waiter.got_place);
-	spin_lock_irq(&cfqmd->lock);
+	cfq_wait(&waiter, &obstacle->waiters);
 	return cfqd;
 }
 

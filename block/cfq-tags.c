@@ -203,7 +203,7 @@ bool cfq_past_limit(struct request_queue *q, bool sync)
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 {
 	const u64 now_ns = ktime_get_ns();
-	struct cfq_in_line *waiter;
+	struct cfq_waiter *waiter;
 	struct cfq_data *cfqd;
 	enum cfq_class class;
 
@@ -215,7 +215,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 			return;
 		class = cfq_line_class(cfqd, now_ns);
 		waiter = list_first_entry(&cfqd->line[class],
-					  struct cfq_in_line, node);
+					  struct cfq_waiter, node);
 		list_del(&waiter->node);
 		cfqd->line_served_ns[class] = now_ns;
 		cfqd->nr_in_own_line--;
@@ -229,7 +229,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		if (!cfq_data_in_line(cfqd))
 			cfq_group_line_ended(cfqd);
 		/* Then it is gone. */
-		complete(&waiter->admitted);
+		complete(&waiter->go_on);
 	}
 }
 
@@ -264,25 +264,43 @@ void cic_end_admission(struct cfq_io_cq *cic)
 	cfq_group_put(cfqd);
 }
 
+/**
+ * cfq_wait - a task waits until another one, or a completion, lets it go on
+ * @waiter: on the stack of the task
+ * @list: of those who wait for the same
+ *
+ * Context: cfqmd->lock held, is dropped to wait; process context with the
+ * device's queue entered.
+ */
+void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
+{
+	struct cfq_meta_data *cfqmd = waiter->cfqd->cfqmd;
+
+	lockdep_assert_held(&cfqmd->lock);
+
+	init_completion(&waiter->go_on);
+	list_add_tail(&waiter->node, list);
+	spin_unlock_irq(&cfqmd->lock);
+	/* Sends what the task has plugged. */
+	wait_for_completion_io(&waiter->go_on);
+	spin_lock_irq(&cfqmd->lock);
+}
+
 static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	struct cfq_in_line waiter = { .class = class };
+	struct cfq_waiter waiter = { .cfqd = cfqd, .class = class };
 	const bool first = !cfq_data_in_line(cfqd);
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	init_completion(&waiter.admitted);
-	list_add_tail(&waiter.node, &cfqd->line[class]);
 	cfqd->nr_in_own_line++;
 	WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
 	cfqmd->nr_rt_waiting += class == CFQ_CLASS_RT;
 	if (first)
 		cfq_group_line_began(cfqd);
 	cfq_group_waits(cfqd, ktime_get_ns());
-	spin_unlock_irq(&cfqmd->lock);
-	wait_for_completion_io(&waiter.admitted);
-	spin_lock_irq(&cfqmd->lock);
+	cfq_wait(&waiter, &cfqd->line[class]);
 }
 
 /*

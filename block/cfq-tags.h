@@ -25,11 +25,14 @@ static inline unsigned int cfq_nr_held(const struct cfq_meta_data *cfqmd)
  * Descriptors that are not inserted yet are not counted, so there may be too
  * few at times; then there are still the tags to wait for.
  */
-struct cfq_in_line {
-	struct list_head	node;	/* on cfqd->line[class] */
+struct cfq_waiter {
+	struct list_head	node;	/* on cfqd->line[class], or cfqd->waiters */
+	struct cfq_data		*cfqd;	/* owns a reference */
 	enum cfq_class		class;
-	struct completion	admitted;
+	struct completion	go_on;
 };
+
+void cfq_wait(struct cfq_waiter *waiter, struct list_head *list);
 
 /* The best class of which tasks of @cfqd are in line, if there are any. */
 static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
