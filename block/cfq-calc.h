@@ -365,17 +365,17 @@ static inline u64 cfq_share_amount(u64 amount, u32 share)
 	return mul_u64_u64_div_u64(amount, share, CFQ_SHARE_ALL);
 }
 
-/* However large a share, nobody shall wait too long for the end of a slice. */
-#define CFQ_GROUP_SLICE_MAX	4	/* times the base slice */
+/* However large a share, nobody shall wait too long for the end of a turn. */
+#define CFQ_TURN_MAX		4	/* times the base slice */
 
 /*
- * Slice of a group among @nr busy ones: @base_ns on average, in proportion to
+ * Turn of a group among @nr busy ones: @base_ns on average, in proportion to
  * its share.
  */
-static inline u64 cfq_group_slice_ns(u64 base_ns, unsigned int nr, u32 share)
+static inline u64 cfq_turn_ns(u64 base_ns, unsigned int nr, u32 share)
 {
 	return min(cfq_share_amount(base_ns * max(nr, 1U), share),
-		   base_ns * CFQ_GROUP_SLICE_MAX);
+		   base_ns * CFQ_TURN_MAX);
 }
 
 #endif /* _BLOCK_CFQ_CALC_H */

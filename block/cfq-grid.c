@@ -88,7 +88,7 @@ static void member_set_class(struct cfq_member *member, enum cfq_class class)
 		cfq_st_add(st, &member->entity, 0);
 	/* Whose turn it is may have changed. */
 	if (active)
-		active->slice_cut = true;
+		active->turn_cut = true;
 }
 
 static void member_set_weight(struct cfq_member *member, unsigned int weight)
@@ -214,7 +214,7 @@ void cfq_group_put(struct cfq_data *cfqd)
 		list_del(&cfqd->column_node);
 		if (WARN_ON_ONCE(cfqd->leaf->entity.st || cfqd->leaf->waiting))
 			cfq_group_went_idle(cfqd, 0);
-		cfq_group_end_slice(cfqd, CFQ_END_LEFT);
+		cfq_group_end_turn(cfqd, CFQ_END_LEFT);
 		if (cfqmd->sync_writer == cfqd)
 			cfqmd->sync_writer = NULL;
 		if (parent)

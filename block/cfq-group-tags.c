@@ -246,9 +246,9 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	const struct cfq_member *leaf = cfqd->leaf;
 	const unsigned int total = cfq_descriptors_for(cfqmd, class);
-	const unsigned int all_held = cfq_nr_held(cfqmd);
+	const unsigned int all_held = cfq_nr_descriptors(cfqmd);
 	const bool parked = cfqmd->active_cfqd && cfqmd->active_cfqd != cfqd;
-	unsigned int held = cfqd_held(cfqd);
+	unsigned int held = cfqd_nr_descriptors(cfqd);
 	unsigned int part;
 
 	lockdep_assert_held(&cfqmd->lock);
@@ -446,10 +446,10 @@ struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 	overdue = cfq_overdue_in_line(&cfqmd->root, now_ns);
 	if (overdue && cfq_group_has_room(overdue, cfq_line_best(overdue)))
 		return overdue;
-	if (cfqd && cfq_data_in_line(cfqd) && !cfq_group_slice_over(cfqd) &&
+	if (cfqd && cfq_data_in_line(cfqd) && !cfq_group_turn_over(cfqd) &&
 	    cfq_group_has_room(cfqd, cfq_line_best(cfqd)))
 		return cfqd;
-	if (cfq_nr_held(cfqmd) >= cfq_descriptors_for(cfqmd, class))
+	if (cfq_nr_descriptors(cfqmd) >= cfq_descriptors_for(cfqmd, class))
 		return NULL;
 	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
 	while (cfqd && !cfq_group_has_room(cfqd, cfq_line_best(cfqd)))

@@ -45,28 +45,28 @@
  *    in a disk at once, the disk decides whom it serves: it prefers what is
  *    near its head, and the requests of the others pile up inside of it, where
  *    no order of dispatch can reach them.  So the tasks of one group at a time,
- *    the active one, send requests, as many as they have, for a slice.  That is
+ *    the active one, send requests, as many as they have, for a turn.  That is
  *    fast as well, as a disk with a full queue from one region seeks little.
  *
- *    When the slice is over, the group of least virtual time is next.  What
+ *    When the turn is over, the group of least virtual time is next.  What
  *    the old group has in the disk is not waited for: it is charged to the
  *    old group when it completes, and an empty disk would order badly.
  *
- *    Slices are group_slice on average, in proportion to the share of the
+ *    Turns are group_slice on average, in proportion to the share of the
  *    device, but none is longer than four times that.  With siblings of weight
  *    200, 100 and 25 and a group_slice of 400 ms:
  *
- *        group   weight   share   slice = 400 ms * 3 * share
+ *        group   weight   share   turn = 400 ms * 3 * share
  *        A       200      200/325   738 ms
  *        B       100      100/325   369 ms
  *        C        25       25/325    92 ms
  *
- *    What C still has in the disk at the end of its slice puts it ahead of the
+ *    What C still has in the disk at the end of its turn puts it ahead of the
  *    others, so it will be passed over now and then.  Only where the next in
  *    turn have one or a few requests, which would wait in the disk for all of
- *    it, does a group send no more than its slice has time for.  (Without this
+ *    it, does a group send no more than its turn has time for.  (Without this
  *    a reader beside a flood waits up to 240 ms instead of 170; test_crowd.sh.)
- *    A slice is cut short when the group has nothing more to send and is not
+ *    A turn is cut short when the group has nothing more to send and is not
  *    worth waiting for, and when somebody who is behind, or of a better class,
  *    comes back from a real absence.
  *
@@ -224,13 +224,13 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 
 	for (member = cfqd->leaf; member->group; member = member_above(member))
 		cfq_entity_charge(&member->entity, ns);
-	cfqd->slice_used_ns += spent_ns;
+	cfqd->turn_used_ns += spent_ns;
 	cfq_group_count(cfqd, CFQ_STAT_TIME, spent_ns);
 }
 
 /*
  * @member has something to do.  If it goes before the active group where it
- * competes, it need not wait for the end of a slice that began without it.
+ * competes, it need not wait for the end of a turn that began without it.
  */
 static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 {
@@ -249,8 +249,8 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 			goes_first = was_away &&
 				     cfq_entity_lead(&rival->entity,
 						     &member->entity) > 0;
-		if (goes_first && !active->slice_cut) {
-			active->slice_cut = true;
+		if (goes_first && !active->turn_cut) {
+			active->turn_cut = true;
 			cfq_group_message(active, "preempted by group=%llu",
 					  cfq_group_id(member_cfqd(member)));
 		}
@@ -390,18 +390,18 @@ u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns)
 }
 
 /**
- * cfq_group_end_slice - a group has no turn any more, if it had
+ * cfq_group_end_turn - a group has no turn any more, if it had
  * @cfqd: the group on the device
  * @end: why
  */
-void cfq_group_end_slice(struct cfq_data *cfqd, enum cfq_end end)
+void cfq_group_end_turn(struct cfq_data *cfqd, enum cfq_end end)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
 	if (cfqmd->active_cfqd != cfqd)
 		return;
 	cfqmd->active_cfqd = NULL;
-	cfq_tell_turn_over(cfqd, cfqd->slice_used_ns, end);
+	cfq_tell_turn_over(cfqd, cfqd->turn_used_ns, end);
 }
 
 /**
@@ -418,7 +418,7 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (!waiting) {
-		cfq_group_end_slice(cfqd, CFQ_END_EMPTY);
+		cfq_group_end_turn(cfqd, CFQ_END_EMPTY);
 		if (cfqd->leaf->entity.st || cfqd->leaf->waiting)
 			cfqmd->nr_busy_groups--;
 	}
@@ -501,36 +501,36 @@ static bool cfq_group_needs_device(struct cfq_data *cfqd, u64 now_ns)
 {
 	return cfqd->nr_queued ||
 	       (cfqd->nr_in_driver && cfqd->leaf->entity.st) ||
-	       cfq_data_holds(cfqd, now_ns) ||
+	       cfq_data_idles(cfqd, now_ns) ||
 	       cfq_group_expects_request(cfqd, now_ns);
 }
 
-static void cfq_group_start_slice(struct cfq_data *cfqd)
+static void cfq_group_start_turn(struct cfq_data *cfqd)
 {
 	cfqd->cfqmd->active_cfqd = cfqd;
-	cfqd->slice_used_ns = 0;
-	cfqd->slice_cut = false;
+	cfqd->turn_used_ns = 0;
+	cfqd->turn_cut = false;
 	cfq_group_count(cfqd, CFQ_STAT_SLICES, 1);
 	cfq_tell_turn(cfqd, &cfqd_set_member(cfqd)->entity);
 }
 
-static u64 cfqd_slice_ns(const struct cfq_data *cfqd)
+static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
-	return cfq_group_slice_ns(cfqmd->dd.tun.group_slice_ns,
+	return cfq_turn_ns(cfqmd->dd.tun.group_slice_ns,
 				  cfqmd->nr_busy_groups, cfq_group_share(cfqd));
 }
 
 /**
- * cfq_group_slice_over - has a group had its turn?
+ * cfq_group_turn_over - has a group had its turn?
  * @cfqd: the group on the device, which is active
  *
  * Return: true if another one is next.
  */
-bool cfq_group_slice_over(const struct cfq_data *cfqd)
+bool cfq_group_turn_over(const struct cfq_data *cfqd)
 {
-	return cfqd->slice_cut || cfqd->slice_used_ns >= cfqd_slice_ns(cfqd);
+	return cfqd->turn_cut || cfqd->turn_used_ns >= cfqd_turn_ns(cfqd);
 }
 
 /* Who has so few requests has a task or two that wait for each of them. */
@@ -561,14 +561,14 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 		/* Of its own tasks, with none below that has requests. */
 		return other->nr_queued && other->nr_ready == 1 &&
 		       !cfq_data_in_line(other) &&
-		       cfqd_held(other) <= CFQ_FEW_REQUESTS;
+		       cfqd_nr_descriptors(other) <= CFQ_FEW_REQUESTS;
 	}
 	return false;
 }
 
 /*
- * Has @cfqd sent as much as its slice has time for?  What is still in the disk
- * at the end of the slice does not matter to a crowd, as the disk has all the
+ * Has @cfqd sent as much as its turn has time for?  What is still in the disk
+ * at the end of the turn does not matter to a crowd, as the disk has all the
  * more to choose from, but to those who wait for one request at a time.
  */
 static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
@@ -578,8 +578,8 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 	return cfqd->nr_in_driver &&
 	       dd->sent_ns + cfq_stuck_ns(dd) > now_ns &&
 	       cfq_few_wait_behind(cfqd) &&
-	       cfqd->slice_used_ns + cfqd->nr_in_driver * dd->mean_cost_ns >=
-	       cfqd_slice_ns(cfqd);
+	       cfqd->turn_used_ns + cfqd->nr_in_driver * dd->mean_cost_ns >=
+	       cfqd_turn_ns(cfqd);
 }
 
 /**
@@ -752,7 +752,7 @@ static struct cfq_data *cfq_next_group(struct cfq_data *group,
  */
 static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 {
-	unsigned int held = cfqd_held(cfqd), others;
+	unsigned int held = cfqd_nr_descriptors(cfqd), others;
 	struct cfq_data *rider;
 
 	if (cfqd->nr_queued || !cfqd->cfqmd->dd.nr_in_driver ||
@@ -762,7 +762,7 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 	rider = cfq_next_group(&cfqd->cfqmd->root, NULL, now_ns);
 	if (!rider || cfq_data_in_line(rider))
 		return NULL;
-	others = cfqd_held(rider);
+	others = cfqd_nr_descriptors(rider);
 	return max(held, others) <= max(CFQ_FEW_REQUESTS, 2 * min(held, others)) ?
 		rider : NULL;
 }
@@ -779,7 +779,7 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 		return false;
 	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, cfq_next_due);
 	return due && !due->nr_queued && !cfq_data_in_line(due) &&
-	       cfqd_held(due) <= CFQ_RIDE_REQUESTS;
+	       cfqd_nr_descriptors(due) <= CFQ_RIDE_REQUESTS;
 }
 
 /**
@@ -831,7 +831,7 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 		return;
 	cfqmd->active_cfqd = NULL;
 	cfq_data_deactivate(cfqd, now_ns);
-	cfq_tell_turn_over(cfqd, cfqd->slice_used_ns, end);
+	cfq_tell_turn_over(cfqd, cfqd->turn_used_ns, end);
 }
 
 /**
@@ -853,8 +853,8 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return cfq_next_group(&cfqmd->root, NULL, now_ns);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
-		if (cfq_group_slice_over(cfqd)) {
-			end = cfqd->slice_cut ? CFQ_END_PREEMPTED :
+		if (cfq_group_turn_over(cfqd)) {
+			end = cfqd->turn_cut ? CFQ_END_PREEMPTED :
 						CFQ_END_USED;
 		} else if (cfq_group_starves_rider(cfqd, now_ns)) {
 			end = CFQ_END_PREEMPTED;
@@ -867,8 +867,8 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		}
 		if (cfq_group_is_first(cfqd)) {
 			/* It would be chosen again. */
-			cfq_group_end_slice(cfqd, end);
-			cfq_group_start_slice(cfqd);
+			cfq_group_end_turn(cfqd, end);
+			cfq_group_start_turn(cfqd);
 			return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 		}
 	}
@@ -878,7 +878,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, cfq_next_due);
 	if (!cfqd)
 		return NULL;
-	cfq_group_start_slice(cfqd);
+	cfq_group_start_turn(cfqd);
 	return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 }
 

@@ -338,10 +338,10 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	cfqq_insert(cfqq, rq, urgent, now_ns);
 	if (rq->elv.icq)
 		cic_end_admission(icq_to_cic(rq->elv.icq));
-	if (cfqmd->held &&
+	if (cfqmd->nothing_to_send &&
 	    (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
 			!cfqq_must_wait(cfqq))))
-		WRITE_ONCE(cfqmd->held, false);
+		WRITE_ONCE(cfqmd->nothing_to_send, false);
 	if (rq_mergeable(rq)) {
 		elv_rqhash_add(q, rq);
 		if (!q->last_merge)
@@ -834,9 +834,9 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
 
 	cfqmd->withheld = withheld;
 	cfqmd->nr_since_withheld = 0;
-	WRITE_ONCE(cfqmd->held, withheld && !dd->one_head && dd->nr_in_driver &&
-		   !dd->par.drain);
-	if ((cfqmd->held || (withheld && dd->one_head)) &&
+	WRITE_ONCE(cfqmd->nothing_to_send, withheld && !dd->one_head &&
+		   dd->nr_in_driver && !dd->par.drain);
+	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
 	    !hrtimer_is_queued(&dd->idle_timer))
 		cfq_ask_at(dd, ktime_get_ns() + cfq_stuck_ns(dd));
 	/* No completion will tell that the time is over. */
@@ -887,7 +887,8 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 
-	return (READ_ONCE(cfqmd->nr_queued) && !READ_ONCE(cfqmd->held)) ||
+	return (READ_ONCE(cfqmd->nr_queued) &&
+		!READ_ONCE(cfqmd->nothing_to_send)) ||
 	       !list_empty_careful(&cfqmd->dispatch);
 }
 
@@ -1080,7 +1081,7 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
 						  idle_timer);
 	struct cfq_meta_data *cfqmd = container_of(dd, struct cfq_meta_data, dd);
 
-	WRITE_ONCE(cfqmd->held, false);
+	WRITE_ONCE(cfqmd->nothing_to_send, false);
 	blk_mq_run_hw_queues(dd->queue, true);
 	return HRTIMER_NORESTART;
 }
@@ -1090,13 +1091,13 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
  */
 
 /**
- * cfq_data_holds - should the device be kept for a group with nothing queued?
+ * cfq_data_idles - should the device be kept for a group with nothing queued?
  * @cfqd: the group on the device
  * @now_ns: time
  *
  * Return: true while a request of its active queue is waited for.
  */
-bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns)
+bool cfq_data_idles(const struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_queue *cfqq = cfqd->active_cfqq;
 

@@ -94,25 +94,25 @@ static void cfq_test_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_share_of(CFQ_SHARE_ALL, 1, U32_MAX), 1U);
 }
 
-static void cfq_test_group_slice(struct kunit *test)
+static void cfq_test_turn(struct kunit *test)
 {
 	const u64 base_ns = 400 * NSEC_PER_MSEC;
 
-	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 1, CFQ_SHARE_ALL),
+	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 1, CFQ_SHARE_ALL),
 			base_ns);
-	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 0, CFQ_SHARE_ALL),
+	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 0, CFQ_SHARE_ALL),
 			base_ns);
 	/* The example in block/cfq-groups.c. */
-	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3,
+	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 3,
 						 cfq_share_of(CFQ_SHARE_ALL,
 							      200, 325)) /
 			NSEC_PER_MSEC, 738ULL);
-	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 3,
+	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 3,
 						 cfq_share_of(CFQ_SHARE_ALL,
 							      25, 325)) /
 			NSEC_PER_MSEC, 92ULL);
 	/* One out of a thousand, with nearly everything. */
-	KUNIT_EXPECT_EQ(test, cfq_group_slice_ns(base_ns, 1000, CFQ_SHARE_ALL),
+	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 1000, CFQ_SHARE_ALL),
 			4 * base_ns);
 }
 
@@ -864,7 +864,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_latency_slice),
 	KUNIT_CASE(cfq_test_group_prio),
 	KUNIT_CASE(cfq_test_share),
-	KUNIT_CASE(cfq_test_group_slice),
+	KUNIT_CASE(cfq_test_turn),
 	KUNIT_CASE(cfq_test_descriptors_lent),
 	KUNIT_CASE(cfq_test_ioprio),
 	KUNIT_CASE(cfq_test_async_depth),

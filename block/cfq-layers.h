@@ -16,7 +16,7 @@
  */
 void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd);
 void cfq_data_exit(struct cfq_data *cfqd);
-bool cfq_data_holds(const struct cfq_data *cfqd, u64 now_ns);
+bool cfq_data_idles(const struct cfq_data *cfqd, u64 now_ns);
 bool cfq_data_shares_head(const struct cfq_data *cfqd);
 void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
@@ -157,7 +157,7 @@ static inline bool cfq_group_has_room(struct cfq_data *cfqd,
 	const unsigned int total = cfq_descriptors_for(cfqd->cfqmd, class);
 
 	/* What the idle class queues may stay for long. */
-	return cfq_nr_held(cfqd->cfqmd) <
+	return cfq_nr_descriptors(cfqd->cfqmd) <
 	       (class == CFQ_CLASS_IDLE ? total - total / 8 : total);
 }
 

@@ -111,7 +111,7 @@ static inline u32 cfq_group_share(const struct cfq_data *cfqd)
 }
 
 /* Descriptors that the tasks of @cfqd have, or will have in a moment. */
-static inline unsigned int cfqd_held(const struct cfq_data *cfqd)
+static inline unsigned int cfqd_nr_descriptors(const struct cfq_data *cfqd)
 {
 	return cfqd->nr_queued + cfqd->nr_in_driver + cfqd->nr_admitted;
 }
@@ -143,8 +143,8 @@ cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 
 /* block/cfq-groups.c */
 void member_set_waiting(struct cfq_member *member, bool waiting);
-void cfq_group_end_slice(struct cfq_data *cfqd, enum cfq_end end);
-bool cfq_group_slice_over(const struct cfq_data *cfqd);
+void cfq_group_end_turn(struct cfq_data *cfqd, enum cfq_end end);
+bool cfq_group_turn_over(const struct cfq_data *cfqd);
 
 /* block/cfq-group-tags.c */
 void cfqd_admit(struct cfq_data *cfqd);

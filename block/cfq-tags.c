@@ -245,7 +245,7 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 	if (!cfq_data_wants(cfqd) && !cfqd_has_queues(cfqd))
 		cfq_group_went_idle(cfqd, ktime_get_ns());
 	/* Should it not come to a request, nobody else would. */
-	if (cfq_nr_held(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
+	if (cfq_nr_descriptors(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
 		cfq_admit_waiters(cfqmd);
 }
 
@@ -343,7 +343,7 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
 {
 	return READ_ONCE(cfqmd->nr_waiting) ||
-	       cfq_nr_held(cfqmd) >= cfqmd->dd.queue->nr_requests / 2;
+	       cfq_nr_descriptors(cfqmd) >= cfqmd->dd.queue->nr_requests / 2;
 }
 
 /* How many descriptors may be in use for this one; waits until it is due. */

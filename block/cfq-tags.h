@@ -10,7 +10,7 @@
 #include "cfq-sched.h"
 
 /* Descriptors in use, or about to be; read locklessly it may be outdated. */
-static inline unsigned int cfq_nr_held(const struct cfq_meta_data *cfqmd)
+static inline unsigned int cfq_nr_descriptors(const struct cfq_meta_data *cfqmd)
 {
 	return READ_ONCE(cfqmd->nr_queued) + READ_ONCE(cfqmd->dd.nr_in_driver) +
 	       READ_ONCE(cfqmd->nr_admitted);

@@ -190,7 +190,7 @@ struct cfq_driver_data {
 	 * cost, and waiting for the next nearby request can pay.
 	 */
 	bool			one_head;
-	/* Requests sent, not completed; read locklessly by cfq_nr_held(). */
+	/* Requests sent, not completed; read locklessly by cfq_nr_descriptors(). */
 	unsigned int		nr_in_driver;
 	sector_t		last_position;	/* end of the last one sent */
 	unsigned int		nr_first_in_driver; /* sent out of order */
@@ -302,8 +302,8 @@ struct cfq_data {
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
 	struct rcu_head		rcu;		/* see cfq_group_limits_current() */
-	u64			slice_used_ns;
-	bool			slice_cut;	/* over before its time */
+	u64			turn_used_ns;
+	bool			turn_cut;	/* over before its time */
 	u64			stats[CFQ_NR_STATS];
 	unsigned int		nr_held;	/* requests, of those below too */
 	unsigned int		max_held;	/* not to be exceeded */
@@ -327,7 +327,7 @@ struct cfq_data {
  * @sent_cfqqs: with requests in the device and none that may be sent; in order
  * @idle_cfqqs: without requests, but on their trees for a group_idle; in order
  * @withheld: requests are queued but the last dispatch gave out none
- * @held: no request need be asked for; read locklessly by has_work
+ * @nothing_to_send: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
  * @nr_waiting: tasks that wait for a descriptor; read locklessly
  * @nr_rt_waiting: those of them that are of the real time class
@@ -356,7 +356,7 @@ struct cfq_meta_data {
 	struct list_head	sent_cfqqs;
 	struct list_head	idle_cfqqs;
 	bool			withheld;
-	bool			held;
+	bool			nothing_to_send;
 	unsigned int		nr_since_withheld;
 	unsigned int		nr_waiting;
 	unsigned int		nr_rt_waiting;
