@@ -36,11 +36,19 @@ test: packages
 stress: packages
 	@kit/test --stress $(KERNEL)
 
-#: make stock     the suites that hold for the module, all of them, on the kernel of the distribution
+#: make stock     the package installed beside a kernel of the distribution, upgraded and removed; and that kernel,
+#:                unmodified, in the VM, with all suites that hold for the module
 .PHONY: stock
 stock: packages
 	@kit/packages packages-dkms.list
 	@kit/test --stock 6.12
+
+#: make clients   Debian 13 in the VM, with the package installed: services of systemd and containers of podman, runc,
+#:                crun, LXC and libvirt, two of each with their own flags for weights 800 and 100
+.PHONY: clients
+clients: packages
+	@kit/packages packages-dkms.list packages-clients.list
+	@kit/clients
 
 #: make demo      the four published dd examples and three groups of readers: a table, and build/demo.png
 .PHONY: demo

@@ -185,6 +185,7 @@ def base(where):
         archive.add_directory(directory)
     archive.add("dev/console", stat.S_IFCHR | 0o600, device=(5, 1))
     archive.add_file("init", KIT / "guest/init")
+    archive.add_file("usr/bin/run-command", KIT / "guest/run-command")
     archive.add_file("bin/busybox", BUSYBOX)
     for applet in run(BUSYBOX, "--list").split():
         if applet != "busybox":
@@ -329,7 +330,9 @@ def add_python(archive, scripts):
         archive.add_file(name if "/" in name else f"lib/{name}", file)
 
 
-def build(output, build_directory, trees, modules, command, python_scripts=()):
+def build(
+    output, build_directory, trees, modules, command, python_scripts=(), layers=()
+):
     """Writes the initramfs for one run of the VM; trees are directories by their names in it."""
     where = Path(build_directory) / "guest"
     where.mkdir(parents=True, exist_ok=True)
@@ -348,6 +351,8 @@ def build(output, build_directory, trees, modules, command, python_scripts=()):
         archive.add_file(f"selftest/modules/{os.path.basename(module)}", module)
     if python_scripts:
         add_python(archive, python_scripts)
+    for layer in layers:
+        archive.add_file(f"system/{layer.name}", layer)
     script = f"#!/bin/sh\nexec {shlex.join(command)}\n"
     archive.add("command", stat.S_IFREG | 0o755, script.encode())
     with open(output, "wb") as file:

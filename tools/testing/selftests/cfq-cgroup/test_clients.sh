@@ -5,30 +5,9 @@
 # as the load of a group.
 
 . ./test_common.sh
+. ./clients_common.sh
 
-PROCESSES=${PROCESSES:-4}	# readers a group; a guest has 8 reads under way
-DURATION=${DURATION:-18}	# of virtual time
 BOUND=${BOUND:-1}		# percentage points
-WEIGHT=${WEIGHT:-800}		# of the first group; the second has 100
-SPREAD=$((250 * PROCESSES))	# MB of the disk for a group
-
-# A container has these directories of the host and little else.
-BINDS="/bin /lib /lib64 /usr /dev /tmp"
-
-# run_as GROUP WEIGHT COMMAND...: by the client, in place of what test_common.sh has
-run_as() {
-	"by_$CLIENT" "$@"
-}
-
-needs() {
-	local program
-
-	for program; do
-		command -v "$program" >/dev/null && continue
-		TITLE="$TITLE # SKIP needs $program"
-		return 1
-	done
-}
 
 # fresh_groups VERSION: groups are those of this version, and nothing is set in the root group
 fresh_groups() {
@@ -54,20 +33,6 @@ read_by() {
 	share_out
 }
 
-# share_out: by weight, within the bound
-share_out() {
-	local promised error
-
-	promised=$(awk "BEGIN { w = 100 * 800 / 900; print w, 100 - w }")
-	watch_mb 0 "$SPREAD" "$SPREAD" "$SPREAD"
-	sleep 4
-	measure "$DURATION"
-	# shellcheck disable=SC2086 # two numbers
-	error=$(distance $promised)
-	expect "shares $(shares) %, $(ios) requests, promised $promised, error $error pp" \
-		"$error <= $BOUND"
-}
-
 by_shell() {
 	mkdir "$CG/$1"
 	echo "$2" >"$CG/$1/cfq.weight"
@@ -85,52 +50,14 @@ by_cgexec() {
 	exec cgexec -g "cfq:/$group" "$@"
 }
 
-# make_root DIRECTORY: for a container, with what the directories of the host are mounted on
-make_root() {
-	local directory
-
-	for directory in $BINDS /proc /sys; do
-		mkdir -p "$1$directory"
-	done
-}
-
-# quoted WORD...: as JSON, with commas
-quoted() {
-	printf '"%s"' "$1"
-	shift
-	[ $# = 0 ] || printf ', "%s"' "$@"
-}
-
 # The field that is for us: linux.resources.unified
 by_crun() {
-	local group=$1 weight=$2 bundle=$TMP/$1 directory mounts=
+	local group=$1 weight=$2
 
 	shift 2
-	make_root "$bundle/root"
-	for directory in $BINDS; do
-		mounts="$mounts, { \"destination\": \"$directory\", \"source\": \"$directory\",
-			\"type\": \"bind\", \"options\": [\"rbind\"] }"
-	done
-	cat >"$bundle/config.json" <<-END
-	{
-		"ociVersion": "1.0.0",
-		"process": {
-			"user": { "uid": 0, "gid": 0 }, "cwd": "/", "env": ["PATH=$PATH"],
-			"args": [$(quoted "$@")]
-		},
-		"root": { "path": "root" },
-		"mounts": [
-			{ "destination": "/proc", "source": "proc", "type": "proc" }$mounts
-		],
-		"linux": {
-			"namespaces": [{ "type": "pid" }, { "type": "mount" }],
-			"cgroupsPath": "/$group",
-			"resources": { "unified": { "cfq.weight": "$weight" } }
-		}
-	}
-	END
+	make_bundle "$group" "\"unified\": { \"cfq.weight\": \"$weight\" }" "$@"
 	# The root of an initramfs cannot be pivoted.
-	exec crun --cgroup-manager=cgroupfs run --no-pivot --bundle "$bundle" "$group"
+	exec crun --cgroup-manager=cgroupfs run --no-pivot --bundle "$TMP/$group" "$group"
 }
 
 by_podman() {
