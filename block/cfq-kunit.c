@@ -104,12 +104,12 @@ static void cfq_test_turn(struct kunit *test)
 			base_ns);
 	/* The example in block/cfq-groups.c. */
 	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 3,
-						 cfq_share_of(CFQ_SHARE_ALL,
-							      200, 325)) /
+					  cfq_share_of(CFQ_SHARE_ALL,
+						       200, 325)) /
 			NSEC_PER_MSEC, 738ULL);
 	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 3,
-						 cfq_share_of(CFQ_SHARE_ALL,
-							      25, 325)) /
+					  cfq_share_of(CFQ_SHARE_ALL,
+						       25, 325)) /
 			NSEC_PER_MSEC, 92ULL);
 	/* One out of a thousand, with nearly everything. */
 	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 1000, CFQ_SHARE_ALL),
