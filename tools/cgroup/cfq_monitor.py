@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Shows what the groups of the cfq controller do on each device, over and over.
+"""Shows what the groups of the cfq scheduler do on each device, over and over.
 
-A line is a group with all that is below it:
+A line is a group with all that is below it, by the name of its unit, container or machine if it is of one, or else by
+its path:
 
   WEIGHT    in effect on this device, among its siblings
   CLASS     rt (real time), be (best effort) or idle, among its siblings
@@ -26,6 +27,7 @@ What a group did that was removed since the last line counts, once, as what its 
 """
 
 import argparse
+import glob
 import json
 import os
 import re
@@ -33,10 +35,13 @@ import shutil
 import sys
 import time
 
+# What the names of the control files begin with: where cfq is a controller, and where it is a module.
+PREFIXES = ("cfq.", "io.cfq.", "blkio.cfq.")
 CLASSES = {1: "rt", 2: "be", 3: "idle"}
 DEFAULT_WEIGHT = 100
 DEFAULT_CLASS = 2
 COUNTERS = ("time", "sectors", "requests", "wait")
+GAUGES = ("queued", "inflight")
 SECTOR = 512
 ACTIVE_FROM = 0.01
 US = 1_000_000
@@ -77,7 +82,7 @@ def find_hierarchy():
     """The directory of the topmost group: of a version 1 hierarchy with cfq, or of version 2."""
     unified = []
     for point, kind, options in mounts():
-        if kind == "cgroup" and "cfq" in options:
+        if kind == "cgroup" and {"cfq", "blkio"} & set(options) and is_group(point):
             return point
         if kind == "cgroup2":
             unified.append(point)
@@ -87,12 +92,20 @@ def find_hierarchy():
     raise Failure(
         "there is no hierarchy with the cfq controller; "
         + (f"{unified[0]} (version 2) is one without; " if unified else "")
-        + "try: mount -t cgroup -o cfq none /dev/cgroup"
+        + "try: modprobe cfq, or: mount -t cgroup -o cfq none /dev/cgroup"
     )
 
 
+def prefix_of(directory):
+    """What the names of a group's files begin with, None if it is none."""
+    for prefix in PREFIXES:
+        if os.path.exists(os.path.join(directory, prefix + "stat")):
+            return prefix
+    return None
+
+
 def is_group(directory):
-    return os.path.exists(os.path.join(directory, "cfq.stat"))
+    return prefix_of(directory) is not None
 
 
 def top_of(directory):
@@ -102,23 +115,23 @@ def top_of(directory):
     return directory
 
 
-def read(directory, name, default=""):
-    """The text of a control file; the default where there is no such file."""
+def read(path, default=""):
+    """The text of a file; the default where there is no such file."""
     try:
-        with open(os.path.join(directory, name), encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             return file.read()
     except FileNotFoundError:
         return default
 
 
-def read_number(directory, name, default):
-    return int(read(directory, name).strip() or default)
+def read_number(path, default):
+    return int(read(path).strip() or default)
 
 
-def read_stats(directory):
-    """The counters of a group, by device."""
+def read_stats(files):
+    """The counters of a group, by device; files is the path of its files up to where their names differ."""
     stats = {}
-    for line in read(directory, "cfq.stat").splitlines():
+    for line in read(files + "stat").splitlines():
         device, *pairs = line.split()
         stats[device] = {
             key: int(value) if value.isdecimal() else value
@@ -127,22 +140,77 @@ def read_stats(directory):
     return stats
 
 
+# Names of groups.
+
+
+def unescaped(text):
+    """A name as systemd has written it into that of a unit."""
+    return re.sub(r"\\x([0-9a-f]{2})", lambda code: chr(int(code[1], 16)), text)
+
+
+class Containers:
+    """Names of containers by their numbers, as podman and docker keep them; only root can read them."""
+
+    def __init__(self):
+        self.names = {}
+
+    def _look(self, number):
+        # Those of "podman run --rm" are in /run.
+        podman = "containers/storage/*-containers/*containers.json"
+        for file in glob.glob(f"/var/lib/{podman}") + glob.glob(f"/run/{podman}"):
+            for container in json.loads(read(file, "[]")):
+                self.names[container["id"]] = container["names"][0]
+        docker = json.loads(
+            read(f"/var/lib/docker/containers/{number}/config.v2.json", "{}")
+        )
+        if "Name" in docker:
+            self.names[number] = docker["Name"].strip("/")
+
+    def name(self, number):
+        """Its name, or else the number as its program shows it."""
+        if number not in self.names:
+            self.names[number] = number[:12]
+            try:
+                self._look(number)
+            except (OSError, ValueError, LookupError, TypeError):
+                pass
+        return self.names[number]
+
+
+CONTAINERS = Containers()
+
+
+def name_of(path):
+    """The name of the unit, container or machine that a group is of; None if it is of none."""
+    last = os.path.basename(path)
+    if match := re.fullmatch(r"(?:[a-z]+-)?([0-9a-f]{64})(?:\.scope)?", last):
+        return CONTAINERS.name(match[1])
+    if match := re.fullmatch(r"lxc\.payload\.(.+)", last):
+        return match[1]
+    if match := re.fullmatch(r"machine-(?:lxc|qemu)\\x2d\d+\\x2d(.+)\.scope", last):
+        return unescaped(match[1])
+    if re.search(r".\.(service|scope|slice|mount|socket|swap)$", last):
+        return unescaped(last)
+    above = last and name_of(os.path.dirname(path))
+    return f"{above}/{last}" if above else None
+
+
 class Group:
     """The settings and counters of one group when they were read."""
 
-    def __init__(self, directory, path, parent):
+    def __init__(self, files, path, parent):
         self.path = path
         self.parent = parent
         self.children = []
-        self.stats = self.stats_after_children = read_stats(directory)
+        self.stats = self.stats_after_children = read_stats(files)
         # Version 1: a number, and the devices in a file of their own. Version 2: "default NUMBER", and the devices.
         self.weights = {"default": DEFAULT_WEIGHT}
-        lines = read(directory, "cfq.weight") + read(directory, "cfq.weight_device")
+        lines = read(files + "weight") + read(files + "weight_device")
         for line in lines.splitlines():
             *device, weight = line.split()
             self.weights[device[0] if device else "default"] = int(weight)
-        self.leaf_weight = read_number(directory, "cfq.leaf_weight", DEFAULT_WEIGHT)
-        self.cls = read_number(directory, "cfq.ioprio_class", DEFAULT_CLASS)
+        self.leaf_weight = read_number(files + "leaf_weight", DEFAULT_WEIGHT)
+        self.cls = read_number(files + "ioprio_class", DEFAULT_CLASS)
 
     def weight(self, device):
         return self.weights.get(device, self.weights["default"])
@@ -154,6 +222,7 @@ class Sample:
     def __init__(self, top):
         self.time = time.monotonic()
         self.groups = {}
+        self.prefix = prefix_of(top)
         self._add(top, "/", None)
         if "/" not in self.groups:
             raise Failure(f"{top} is there no more")
@@ -161,9 +230,10 @@ class Sample:
     def _add(self, directory, path, parent):
         # Whatever is removed meanwhile, or is not ours to read, is left out.
         try:
-            if not is_group(directory):
+            if not self.prefix or prefix_of(directory) != self.prefix:
                 return
-            group = Group(directory, path, parent)
+            files = os.path.join(directory, self.prefix)
+            group = Group(files, path, parent)
             children = sorted(
                 entry.name
                 for entry in os.scandir(directory)
@@ -182,7 +252,7 @@ class Sample:
             self._add(os.path.join(directory, child), os.path.join(path, child), group)
         if children:
             try:
-                group.stats_after_children = read_stats(directory)
+                group.stats_after_children = read_stats(files)
             except OSError:
                 pass
 
@@ -246,7 +316,7 @@ def member_of_group(device, group, depth, before):
         group.weight(device),
         group.cls,
         did_on(device, group, before),
-        {key: stats.get(key, 0) for key in ("inflight", "queued")},
+        {key: stats.get(key, 0) for key in GAUGES},
     )
 
 
@@ -313,8 +383,11 @@ def device_name(number):
 def row(member, device_time, seconds):
     """A member as it is shown."""
     requests = member.did["requests"]
+    path, tasks = re.fullmatch(r"(.*?)(/\(tasks\))?", member.name).groups()
+    name = name_of(path)
     return {
         "group": member.name,
+        "name": name and name + (tasks or ""),
         "weight": member.weight,
         "class": CLASSES.get(member.cls, str(member.cls)),
         "active": member.active,
@@ -330,6 +403,14 @@ def row(member, device_time, seconds):
     }
 
 
+def shown_devices(sample, wanted):
+    """Numbers and names of the devices with I/O that are asked for."""
+    for number in sample.devices():
+        name = device_name(number)
+        if not wanted or name in wanted or number in wanted:
+            yield number, name
+
+
 def is_within(name, path):
     return path == "/" or name == path or name.startswith(path + "/")
 
@@ -338,10 +419,7 @@ def compare(before, after, wanted, path, everything):
     """What is shown of two samples: the devices, each with its groups at or below the path."""
     seconds = max(after.time - before.time, 1e-3)
     devices = []
-    for number in after.devices():
-        name = device_name(number)
-        if wanted and name not in wanted and number not in wanted:
-            continue
+    for number, name in shown_devices(after, wanted):
         top = member_of_group(number, after.groups["/"], 0, before)
         top.active, top.target = top.present, 1.0
         members = [
@@ -363,11 +441,13 @@ def compare(before, after, wanted, path, everything):
 # Showing it.
 
 
-def table(result):
+def table(result, paths):
     """The lines of the table."""
-    names = [
-        group["group"] for device in result["devices"] for group in device["groups"]
-    ]
+
+    def name(group):
+        return group["group"] if paths else group["name"] or group["group"]
+
+    names = [name(group) for device in result["devices"] for group in device["groups"]]
     width = max([len("GROUP"), *map(len, names)])
     lines = []
     for device in result["devices"]:
@@ -381,7 +461,7 @@ def table(result):
                 f"{'-' if group[key] is None else format(group[key], form):>{size}}"
                 for _, size, key, form in COLUMNS
             ]
-            lines.append(" ".join([f"  {group['group']:<{width}}", *cells]))
+            lines.append(" ".join([f"  {name(group):<{width}}", *cells]))
         lines.append("")
     return lines or ["no I/O on a device of the cfq scheduler so far", ""]
 
@@ -396,13 +476,51 @@ def show_in_place(lines):
     sys.stdout.flush()
 
 
-def show(result, as_json):
-    if as_json:
+def show(result, args):
+    if args.json:
         print(json.dumps({"time": round(time.time(), 3), **result}), flush=True)
     elif sys.stdout.isatty():
-        show_in_place([time.strftime("%H:%M:%S"), *table(result)])
+        show_in_place([time.strftime("%H:%M:%S"), *table(result, args.paths)])
     else:
-        print("\n".join(table(result)), flush=True)
+        print("\n".join(table(result, args.paths)), flush=True)
+
+
+METRICS = (
+    # name, key in the stat file, what one of these is in the unit of the metric, type, description
+    ("time_seconds_total", "time", 1 / US, "counter", "Time of the device."),
+    ("bytes_total", "sectors", SECTOR, "counter", "In requests that were sent."),
+    ("requests_total", "requests", 1, "counter", "Requests that were sent."),
+    ("wait_seconds_total", "wait", 1 / US, "counter", "Sum of their waits to be sent."),
+    ("queued", "queued", 1, "gauge", "Requests that wait."),
+    ("inflight", "inflight", 1, "gauge", "Requests in the device."),
+)
+
+
+def labels(device, path):
+    """A group on a device, as Prometheus wants it."""
+    pairs = {"device": device, "group": path, "name": name_of(path) or path}
+    for key, value in pairs.items():
+        value = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        yield f'{key}="{value}"'
+
+
+def metrics(sample, wanted, path):
+    """The lines for Prometheus: what the kernel has counted so far, of each group with all below it."""
+    shown = [
+        (group, number, "{" + ",".join(labels(name, group.path)) + "}")
+        for number, name in shown_devices(sample, wanted)
+        for group in sample.groups.values()
+        if number in group.stats and is_within(group.path, path)
+    ]
+    for metric, key, unit, kind, description in METRICS:
+        yield f"# HELP cfq_{metric} {description}"
+        yield f"# TYPE cfq_{metric} {kind}"
+        for group, number, who in shown:
+            yield f"cfq_{metric}{who} {group.stats[number][key] * unit:.16g}"
+    yield "# HELP cfq_weight Weight in effect among the group's siblings."
+    yield "# TYPE cfq_weight gauge"
+    for group, number, who in shown:
+        yield f"cfq_weight{who} {group.weight(number)}"
 
 
 def positive(kind):
@@ -454,7 +572,16 @@ def arguments():
         "-a", "--all", action="store_true", help="groups that did nothing, too"
     )
     parser.add_argument(
+        "-p", "--paths", action="store_true", help="paths of groups instead of names"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
         "--json", action="store_true", help="one JSON object in a line for each table"
+    )
+    form.add_argument(
+        "--metrics",
+        action="store_true",
+        help="once, what was counted so far, in the text format of Prometheus",
     )
     return parser.parse_args()
 
@@ -486,6 +613,9 @@ def check_devices(wanted):
 def monitor(args):
     wanted = check_devices(args.device)
     top, path = place(args.cgroup)
+    if args.metrics:
+        print("\n".join(metrics(Sample(top), wanted, path)), flush=True)
+        return
     before = Sample(top)
     left = args.count
     if sys.stdout.isatty() and not args.json:
@@ -493,7 +623,7 @@ def monitor(args):
     while left is None or left > 0:
         time.sleep(args.interval)
         after = Sample(top)
-        show(compare(before, after, wanted, path, args.all), args.json)
+        show(compare(before, after, wanted, path, args.all), args)
         before = after
         left = left and left - 1
 
@@ -503,7 +633,8 @@ def main():
     try:
         monitor(args)
     except Failure as failure:
-        sys.exit(f"cfq_monitor: {failure}")
+        program = os.path.basename(sys.argv[0]).removesuffix(".py")
+        sys.exit(f"{program}: {failure}")
     except BrokenPipeError:
         # The reader has had enough; nothing is left to be flushed to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

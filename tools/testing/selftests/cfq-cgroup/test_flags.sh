@@ -247,8 +247,17 @@ libvirt() {
 	read_by libvirt
 }
 
+top() {
+	title "cfq-top shows containers by name"
+	start_by podman_property
+	cfq-top -d "$DISK" -i 10 -n 1 >"$TMP/top" 2>&1
+	sed 's/^/# /' "$TMP/top"
+	grep -qE '^  g1 +800 +be +88.9 ' "$TMP/top" || fail "no g1 of weight 800"
+	grep -qE '^  g2 +100 +be +11.1 ' "$TMP/top" || fail "no g2 of weight 100"
+}
+
 [ -d /run/systemd/system ] || skip_all "no systemd"
 [ "$CONTROLLER" = blkio ] || skip_all "cfq is no module here"
 CONTROLLER=			# others make the groups here
 run_cases set_property unit systemd_run podman_ podman_blkio podman_cgroupfs runc_ crun_ lxc \
-	libvirt
+	libvirt top

@@ -88,10 +88,10 @@ tree() {
 	make_group a/1
 	make_group b
 	make_group idle
-	echo 200 >"$CG/a/cfq.weight"
-	echo 300 >"$CG/a/1/cfq.weight"
-	echo "$(cat "/sys/block/$DISK/dev") 50" >"$CG/b/cfq.weight_device"
-	echo idle >"$CG/idle/cfq.ioprio_class"
+	echo 200 >"$CG/a/$FILES.weight"
+	echo 300 >"$CG/a/1/$FILES.weight"
+	echo "$(cat "/sys/block/$DISK/dev") 50" >"$CG/b/$FILES.weight_device"
+	echo idle >"$CG/idle/$FILES.ioprio_class"
 	start_load a - read 2 0
 	start_load a/1 - read 2 1000
 	start_load b - read 2 2000
@@ -127,23 +127,35 @@ tree() {
 	[ -z "$(value json 3 /a weight)" ] || fail "a is still there"
 }
 
+# inside ARGUMENT...: runs the Python of standard input, in which the monitor is a module
+inside() {
+	{
+		cat <<-END
+		import importlib.util, os, sys
+		spec = importlib.util.spec_from_file_location("monitor", "$MONITOR")
+		monitor = importlib.util.module_from_spec(spec)
+		spec.loader.exec_module(monitor)
+		END
+		cat
+	} >"$TMP/inside.py"
+	python3 "$TMP/inside.py" "$@"
+}
+
 # active TIME...: the active groups of a tree without a kernel, whose topmost group's time, in us,
 # reads as given: before and after its children's, twice. Each of these had 600 ms, and then 400
 # more.
 active() {
 	mkdir -p "$TMP/tree/a" "$TMP/tree/b"
 	touch "$TMP/tree/cfq.stat" "$TMP/tree/a/cfq.stat" "$TMP/tree/b/cfq.stat"
-	python3 - "$MONITOR" "$TMP/tree" "$@" <<-END
-		import importlib.util, os, sys
-		spec = importlib.util.spec_from_file_location("monitor", sys.argv[1])
-		monitor = importlib.util.module_from_spec(spec)
-		spec.loader.exec_module(monitor)
-		top = sys.argv[2]
+	inside "$TMP/tree" "$@" <<-END
+		top = sys.argv[1]
 		times = {name: iter((600000, 1000000)) for name in "ab"}
-		times["."] = map(int, sys.argv[3:])
+		times["."] = map(int, sys.argv[2:])
 		zero = dict.fromkeys(monitor.COUNTERS, 0)
-		monitor.read_stats = lambda directory: {
-		    "1:1": {**zero, "time": next(times[os.path.relpath(directory, top)])}
+		def name(files):
+		    return os.path.relpath(os.path.dirname(files), top)
+		monitor.read_stats = lambda files: {
+		    "1:1": {**zero, "time": next(times[name(files)])}
 		}
 		samples = monitor.Sample(top), monitor.Sample(top)
 		(device,) = monitor.compare(*samples, [], "/", True)["devices"]
@@ -194,6 +206,82 @@ except OSError:
 	grep -q "  /b .*be" "$TMP/typescript" || fail "not all groups are on the terminal"
 }
 
+# named PATH NAME: the group is shown as that
+named() {
+	local name
+
+	name=$(inside "$1" <<-END
+		print(monitor.name_of(sys.argv[1]))
+	END
+	)
+	[ "$name" = "$2" ] || fail "$1 is $name, not $2"
+}
+
+names() {
+	local id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+	local podman=/var/lib/containers/storage/vfs-containers docker=/var/lib/docker/containers
+
+	title "a group has the name of its unit, container or machine"
+	named / None
+	named /database None
+	named /database/a None
+	named /system.slice system.slice
+	named /system.slice/nginx.service nginx.service
+	named '/system.slice/dev-disk-by\x2dlabel.swap' dev-disk-by-label.swap
+	named '/machine.slice/machine-qemu\x2d3\x2dweb\x2d1.scope' web-1
+	named '/machine.slice/machine-lxc\x2d12\x2ddb.scope/libvirt' db/libvirt
+	named /lxc.payload.mail mail
+	named "/machine.slice/libpod-$id.scope" 0123456789ab
+	named "/docker/$id" 0123456789ab
+	mkdir -p "$podman" "$docker/$id"
+	echo "[{\"id\": \"$id\", \"names\": [\"web\"]}]" >"$podman/containers.json"
+	named "/machine.slice/libpod-$id.scope" web
+	named "/machine.slice/libpod-$id.scope/container" web/container
+	echo "broken" >"$podman/containers.json"
+	named "/machine.slice/libpod-$id.scope" 0123456789ab
+	rm -r "$podman"
+	echo '{"Name": "/db"}' >"$docker/$id/config.v2.json"
+	named "/system.slice/docker-$id.scope" db
+	rm -r "$docker"
+}
+
+# metric NAME GROUP: of the disk, in $TMP/metrics
+metric() {
+	sed -n "s|^cfq_$1{device=\"$DISK\",group=\"$2\",name=\"[^\"]*\"} \(.*\)|\1|p" "$TMP/metrics"
+}
+
+metrics() {
+	local line='cfq_[a-z_]*\{device="[^"]*",group="[^"]*",name="[^"]*"\} [0-9.e+-]*'
+	local name number
+
+	title "--metrics is what the kernel has counted, as Prometheus reads it"
+	load_disk
+	make_group a
+	make_group a.service
+	echo 300 >"$CG/a/$FILES.weight"
+	start_load a - read 2 0
+	start_load a.service - read 2 1000
+	sleep 2
+	stop_loads
+	monitor metrics --metrics
+	sed 's/^/# /' "$TMP/metrics"
+	[ ! -s "$TMP/metrics.errors" ] || fail "it complains: $(cat "$TMP/metrics.errors")"
+	number=$(grep -vcE "^($line|# (HELP|TYPE) cfq_[a-z_]* .*)\$" "$TMP/metrics")
+	expect "$number lines of another form" "$number == 0"
+	for name in time_seconds_total bytes_total requests_total wait_seconds_total weight; do
+		number=$(grep -c "^# TYPE cfq_$name \(counter\|gauge\)\$" "$TMP/metrics")
+		expect "$name has $number types" "$number == 1"
+	done
+	near "requests" "$(metric requests_total /a)" "$(stat a requests)" 0
+	near "bytes" "$(metric bytes_total /a)" "512 * $(stat a sectors)" 0
+	near "time" "$(metric time_seconds_total /a)" "$(stat a time) / 1e6" 1e-9
+	near "wait" "$(metric wait_seconds_total /a.service)" "$(stat a.service wait) / 1e6" 1e-9
+	near "weight" "$(metric weight /a)" 300 0
+	grep -q 'group="/a.service",name="a.service"' "$TMP/metrics" || fail "the unit has no name"
+	monitor metrics --metrics -g /a -d "$DISK"
+	expect "$(grep -c '^cfq_' "$TMP/metrics") of one group" "$(grep -c '^cfq_' "$TMP/metrics") == 7"
+}
+
 # refused TEXT OPTION...: it ends with a line that has TEXT
 refused() {
 	local text=$1
@@ -224,8 +312,8 @@ unified() {
 	load_disk
 	make_group a
 	make_group b
-	echo "default 200" >"$CG/a/cfq.weight"
-	echo "$(cat "/sys/block/$DISK/dev") 300" >"$CG/b/cfq.weight"
+	echo "default 200" >"$CG/a/$FILES.weight"
+	echo "$(cat "/sys/block/$DISK/dev") 300" >"$CG/b/$FILES.weight"
 	start_load a - read 2 0
 	start_load b - read 2 1000
 	sleep 1
@@ -237,7 +325,7 @@ unified() {
 	[ -z "$(value json 1 /a weight)" ] || fail "a was not asked for"
 }
 
-[ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
+needs_groups
 [ -e "$MONITOR" ] || skip_all "no $MONITOR"
 command -v python3 >/dev/null || skip_all "no python3"
-run_cases targets tree late plain errors unified
+run_cases targets tree late plain names metrics errors unified
