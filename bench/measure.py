@@ -2,13 +2,14 @@
 
 import csv
 import json
+import re
 
 from scenarios import WEIGHTS
 
 
-def ranges(out):
+def ranges(out, name="ranges"):
     """What the device counted for each group's stretch: device time in ns, requests, KB."""
-    rows = [list(map(int, line.split())) for line in open(out / "ranges")]
+    rows = [list(map(int, line.split())) for line in open(out / name)]
     return [(row[2], row[3] + row[4], (row[5] + row[6]) / 2) for row in rows]
 
 
@@ -168,6 +169,37 @@ def lock(scenario, out):
     }
 
 
+SQLITE_TIME = re.compile(r"Run Time: real ([\d.]+)")
+
+
+def seconds_of(fact, name):
+    begin, end = map(float, fact[f"{name}_s"].split())
+    return end - begin
+
+
+def commit(scenario, out):
+    """Times of commits alone and beside a writer, and the writer's rate: the device's, less what commits alone have."""
+    fact, figures = facts(out), {}
+    for name in ("alone", "beside"):
+        times = sorted(
+            map(float, SQLITE_TIME.findall((out / f"commits.{name}").read_text()))
+        )
+        points = [(1e3 * time, 1) for time in times]
+        figures[f"{name}_s"] = sum(times)
+        for part in (50, 99):
+            figures[f"{name}_p{part}_ms"] = percentile(points, part)
+        figures[f"{name}_max_ms"] = points[-1][0]
+    for what in ("s", "p99_ms", "max_ms"):
+        figures[f"times_{what}"] = figures[f"beside_{what}"] / figures[f"alone_{what}"]
+    kb = int(fact["beside_kb"]) - int(fact["alone_kb"])
+    figures["writer_alone_kb_s"] = int(fact["writer_kb"]) / seconds_of(fact, "writer")
+    figures["writer_kb_s"] = kb / seconds_of(fact, "beside")
+    figures["writer_percent"] = (
+        100 * figures["writer_kb_s"] / figures["writer_alone_kb_s"]
+    )
+    return figures
+
+
 def memory(scenario, out):
     fact = facts(out)
     return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
@@ -175,5 +207,15 @@ def memory(scenario, out):
 
 KINDS = {
     function.__name__: function
-    for function in (shares, quiet, stream, examples, burst, cost, lock, memory)
+    for function in (
+        shares,
+        quiet,
+        stream,
+        examples,
+        burst,
+        cost,
+        lock,
+        memory,
+        commit,
+    )
 }

@@ -186,6 +186,25 @@ def ext4(priorities, processes, target):
     )
 
 
+PROGRAMS_MB = 4096  # of a VM whose device keeps what is written in its memory
+
+
+def commit():
+    return Scenario(
+        "commit",
+        "programs",
+        "commit",
+        "disk, ext4, 100 commits of sqlite3 in a group of weight 800, alone and beside a writer in one of 100",
+        "commit.sh 0 7",
+        goal="p99 beside <= 2x, max <= 4x alone; writer >= 90 % of its ninth",
+        memory=PROGRAMS_MB,
+    )
+
+
+PROGRAMS = [
+    commit(),
+]
+
 FLOOD = Group(7, 2, "read", 32)
 FAR_MB = 20000
 OTHER_FLASH = "; elsewhere it was another flash: judge by none's figures"
@@ -596,4 +615,5 @@ SCENARIOS = [
     ext4((1, 3), (60, 60), "50608 and 25994"),
     ext4((2, 3), (60, 60), "32132 and 26641"),
     ext4((0, 7), (60, 60), "91387 and 12547"),
+    *PROGRAMS,
 ]

@@ -61,6 +61,7 @@ def columns_of_shares(scenario):
 
 
 LATENCY = ["mean_ms", "p50_ms", "p99_ms", "p99.9_ms", "max_ms"]
+COMMIT = ("p50", "p99", "max")
 COLUMNS = {
     "quiet": [
         ("mean/p50/p99/p99.9/max ms", joined(LATENCY, ".4g")),
@@ -100,6 +101,23 @@ COLUMNS = {
         ("ns held a request", joined(["held_ns"], ".0f")),
         ("times taken a request", joined(["taken"], ".2f")),
         ("longest ns", joined(["longest_ns"], "d")),
+    ],
+    "commit": [
+        ("s, alone / beside", joined(["alone_s", "beside_s"], ".2f")),
+        (
+            "p50/p99/max ms alone",
+            joined([f"alone_{what}_ms" for what in COMMIT], ".0f"),
+        ),
+        (
+            "p50/p99/max ms beside",
+            joined([f"beside_{what}_ms" for what in COMMIT], ".0f"),
+        ),
+        ("p99, max: times alone", joined(["times_p99_ms", "times_max_ms"], ".1f")),
+        (
+            "writer KB/s, alone / beside",
+            joined(["writer_alone_kb_s", "writer_kb_s"], ".0f"),
+        ),
+        ("writer's part %", joined(["writer_percent"], ".1f")),
     ],
     "memory": [
         ("bytes, no I/O", joined(["unused_bytes"], "d")),
