@@ -200,6 +200,23 @@ def commit(scenario, out):
     return figures
 
 
+def startup(scenario, out):
+    """Seconds of a program alone and beside others; KB/s of these before, meanwhile and after."""
+    seconds = {name: int(facts(out)["counted_s"]) for name in ("before", "after")}
+    for name in ("alone", "beside"):
+        (reads,) = fio(out, name)
+        seconds[name] = reads["runtime"] / 1e3
+    figures = {f"{name}_s": seconds[name] for name in ("alone", "beside")}
+    for name in ("before", "beside", "after"):
+        ((_, _, kb),) = ranges(out, f"ranges.{name}")
+        figures[f"others_{name}_kb_s"] = kb / seconds[name]
+    figures["times"] = figures["beside_s"] / figures["alone_s"]
+    for name in ("beside", "after"):
+        part = figures[f"others_{name}_kb_s"] / figures["others_before_kb_s"]
+        figures[f"others_{name}_percent"] = 100 * part
+    return figures
+
+
 def memory(scenario, out):
     fact = facts(out)
     return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
@@ -217,5 +234,6 @@ KINDS = {
         lock,
         memory,
         commit,
+        startup,
     )
 }

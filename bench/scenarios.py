@@ -201,8 +201,30 @@ def commit():
     )
 
 
+def startup(name, what, groups, goal):
+    return Scenario(
+        name,
+        "programs",
+        "startup",
+        f"disk, ext4, a program that starts (200 reads of 4 to 28 KB) alone and beside 5 readers and 5 writers, {what}",
+        f"startup.sh {groups}",
+        goal=goal,
+        groupless="startup_same",
+        memory=PROGRAMS_MB,
+    )
+
+
 PROGRAMS = [
     commit(),
+    startup(
+        "startup", "800 : 100", "0 7", "<= 1.25x; the others all of their rate after"
+    ),
+    startup(
+        "startup_same",
+        "all in one group",
+        "4 4",
+        "<= 2.2x; the others >= 45 % meanwhile, all of it after",
+    ),
 ]
 
 FLOOD = Group(7, 2, "read", 32)

@@ -61,6 +61,7 @@ def columns_of_shares(scenario):
 
 
 LATENCY = ["mean_ms", "p50_ms", "p99_ms", "p99.9_ms", "max_ms"]
+OTHERS = [f"others_{when}_kb_s" for when in ("before", "beside", "after")]
 COMMIT = ("p50", "p99", "max")
 COLUMNS = {
     "quiet": [
@@ -118,6 +119,15 @@ COLUMNS = {
             joined(["writer_alone_kb_s", "writer_kb_s"], ".0f"),
         ),
         ("writer's part %", joined(["writer_percent"], ".1f")),
+    ],
+    "startup": [
+        ("s, alone / beside", joined(["alone_s", "beside_s"], ".2f")),
+        ("times alone", joined(["times"], ".2f")),
+        ("others KB/s, before / meanwhile / after", joined(OTHERS, ".0f")),
+        (
+            "% meanwhile / after",
+            joined(["others_beside_percent", "others_after_percent"], ".0f"),
+        ),
     ],
     "memory": [
         ("bytes, no I/O", joined(["unused_bytes"], "d")),

@@ -8,6 +8,7 @@ EXTRA=/guest/peers.sh
 . ./test_common.sh
 
 FILE_MB=2048
+WRITTEN_MB=128	# of a file that is written through the page cache, again and again
 MNT=$TMP/mnt
 # As on a machine of 1 GB: most of the VM's memory is the device's store.
 DIRTY=$((128 << 20))
@@ -53,6 +54,40 @@ use_group() {
 # priority_of GROUP: that of its tasks
 priority_of() {
 	task_prio "${1%"${1#?}"}"
+}
+
+# first_mb FILE: where it begins on the device; files lie one after the other
+first_mb() {
+	filefrag -e -b1048576 "$1" | sed -n 's/^ *0: *[0-9]*\.\. *[0-9]*: *\([0-9]*\)\.\..*/\1/p'
+}
+
+drop_caches() {
+	echo 3 >/proc/sys/vm/drop_caches
+}
+
+# start_job NAME GROUP JOB PROCESSES FIRST [FIO_OPTION...]: each process has a file of its own, from the FIRSTth on;
+# fio's report is fio.NAME.json then
+start_job() {
+	local name=$1 group=$2 job=$3 nr=$4 first=$5 dir=$TMP/files.$1 i=0
+
+	shift 5
+	use_group "$group"
+	mkdir -p "$dir"
+	while [ $i -lt "$nr" ]; do
+		ln -sf "$MNT/f$((first + i))" "$dir/f.$i"
+		i=$((i + 1))
+	done
+	set -- --directory="$dir" --filename_format=f.\$jobnum --size="${FILE_MB}m" --norandommap --invalidate=0 \
+		--randseed="$((first + 1))" --fallocate=none --time_based --runtime=1000000 --disk_util=0 \
+		--ioengine=psync --group_reporting --output="$OUT/fio.$name.json" --output-format=json+ \
+		--percentile_list=50:99:99.9 --numjobs="$nr" --name="$job" "$@"
+	case $job in
+	stream) set -- "$@" --rw=read --bs=128k ;;
+	writer) set -- "$@" --rw=write --bs=128k --size=${WRITTEN_MB}m ;;
+	*) fail "no job $job" ;;
+	esac
+	(run_as "$group" "$(priority_of "$group")" fio "$@") >"$TMP/fio.$name" 2>&1 &
+	LOADS="$LOADS $!"
 }
 
 uptime_s() {
