@@ -217,6 +217,46 @@ def startup(scenario, out):
     return figures
 
 
+def parts(jobs):
+    """The share that is due to each job: of its group's by weight, as many as it has of the group's processes."""
+    weights = {job.group: WEIGHTS[int(job.group[0])] for job in jobs}
+    processes = {group: 0 for group in weights}
+    for job in jobs:
+        processes[job.group] += job.processes
+    total = sum(weights.values())
+    return [weights[j.group] / total * j.processes / processes[j.group] for j in jobs]
+
+
+def beside(scenario, out):
+    """What each job has alone and beside the others; of the first, latencies; rates against share x rate alone."""
+    alone, first = {}, {}
+    for nr, job in enumerate(scenario.groups, 1):
+        kind = job.job, job.processes
+        first.setdefault(kind, nr)
+        if first[kind] == nr:
+            ((_, _, kb),) = ranges(out, f"ranges.alone.{nr}")
+            alone[kind] = kb / scenario.seconds
+    counted = ranges(out, "ranges.beside")
+    rates = [row[2] / scenario.seconds for row in counted]
+    figures = {
+        "alone_kb_s": alone[scenario.groups[0].job, scenario.groups[0].processes],
+        "kb_s": rates[0],
+        "others_kb_s": sum(rates[1:]),
+        "share1": percent([row[0] for row in counted])[0],
+        **latency(out, "alone.1.1", "alone_"),
+        **latency(out, "beside.1", "beside_"),
+    }
+    # A player wants its own rate, and not its share.
+    if scenario.groups[0].job != "player":
+        due = [
+            part * alone[job.job, job.processes]
+            for part, job in zip(parts(scenario.groups), scenario.groups)
+        ]
+        figures["of_due_percent"] = 100 * rates[0] / due[0]
+        figures["all_of_due_percent"] = 100 * sum(rates) / sum(due)
+    return figures
+
+
 def memory(scenario, out):
     fact = facts(out)
     return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
@@ -235,5 +275,6 @@ KINDS = {
         memory,
         commit,
         startup,
+        beside,
     )
 }

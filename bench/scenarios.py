@@ -189,6 +189,16 @@ def ext4(priorities, processes, target):
 PROGRAMS_MB = 4096  # of a VM whose device keeps what is written in its memory
 
 
+@dataclass(frozen=True)
+class Job:
+    group: str  # begins with its priority
+    job: str
+    processes: int = 1
+
+    def __str__(self):
+        return f"{self.group}:{self.job}:{self.processes}"
+
+
 def commit():
     return Scenario(
         "commit",
@@ -214,6 +224,23 @@ def startup(name, what, groups, goal):
     )
 
 
+def beside(name, device, what, ramp, seconds, jobs, goal, **more):
+    """The first job is what is looked at; all are run alone, too."""
+    return Scenario(
+        name,
+        "programs",
+        "beside",
+        f"{device}, ext4, {what}",
+        f"beside.sh {device} {ramp:g} {seconds:g} " + " ".join(map(str, jobs)),
+        seconds,
+        tuple(jobs),
+        environment=FLASH_COST if device == "flash" else {},
+        goal=goal,
+        memory=PROGRAMS_MB,
+        **more,
+    )
+
+
 PROGRAMS = [
     commit(),
     startup(
@@ -224,6 +251,49 @@ PROGRAMS = [
         "all in one group",
         "4 4",
         "<= 2.2x; the others >= 45 % meanwhile, all of it after",
+    ),
+    *(
+        beside(
+            f"page_reader{suffix}",
+            device,
+            "one page of 4 KB at a time beside seven streams in groups of equal weight",
+            ramp,
+            seconds,
+            [Job("4page", "page"), *(Job(f"4s{nr}", "stream") for nr in range(7))],
+            ">= 95 % of share x rate alone, in all >= 95 %",
+        )
+        for suffix, device, ramp, seconds in (
+            ("", "disk", 2, 20),
+            ("_flash", "flash", 0.5, 2),
+        )
+    ),
+    beside(
+        "player",
+        "disk",
+        "a player of 4 MB/s in a group of 800 beside ten streams in one of 100",
+        2,
+        30,
+        [Job("0", "player"), Job("7", "stream", 10)],
+        "4096 KB/s, no read takes more than 250 ms",
+        groupless="player_same",
+    ),
+    beside(
+        "player_same",
+        "disk",
+        "a player of 4 MB/s beside ten streams in its group",
+        2,
+        30,
+        [Job("4", "player"), Job("4", "stream", 10)],
+        "4096 KB/s, p99.9 <= 250 ms",
+    ),
+    beside(
+        "critical",
+        "flash",
+        "a reader of 4 KB in a group of 800 beside 16 writers of 64 KB, 128 deep, in one of 100",
+        1,
+        4,
+        [Job("0", "reader"), Job("7", "big_writes", 16)],
+        "p99 <= 1 ms, p99.9 <= 3.5 ms; writers >= 85 % of none's",
     ),
 ]
 

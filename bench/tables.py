@@ -61,6 +61,7 @@ def columns_of_shares(scenario):
 
 
 LATENCY = ["mean_ms", "p50_ms", "p99_ms", "p99.9_ms", "max_ms"]
+TAIL = LATENCY[1:]
 OTHERS = [f"others_{when}_kb_s" for when in ("before", "beside", "after")]
 COMMIT = ("p50", "p99", "max")
 COLUMNS = {
@@ -128,6 +129,19 @@ COLUMNS = {
             "% meanwhile / after",
             joined(["others_beside_percent", "others_after_percent"], ".0f"),
         ),
+    ],
+    "beside": [
+        ("KB/s alone / beside", joined(["alone_kb_s", "kb_s"], ".0f")),
+        ("of share x alone %", joined(["of_due_percent"], ".1f")),
+        ("others KB/s", joined(["others_kb_s"], ".0f")),
+        ("of none's", relative("others_kb_s", "none")),
+        ("in all %", joined(["all_of_due_percent"], ".1f")),
+        ("time %", joined(["share1"], ".1f")),
+        (
+            "p50/p99/p99.9/max ms alone",
+            joined([f"alone_{part}" for part in TAIL], ".4g"),
+        ),
+        ("beside", joined([f"beside_{part}" for part in TAIL], ".4g")),
     ],
     "memory": [
         ("bytes, no I/O", joined(["unused_bytes"], "d")),

@@ -82,12 +82,43 @@ start_job() {
 		--ioengine=psync --group_reporting --output="$OUT/fio.$name.json" --output-format=json+ \
 		--percentile_list=50:99:99.9 --numjobs="$nr" --name="$job" "$@"
 	case $job in
+	# Through the page cache
+	page) set -- "$@" --rw=randread --bs=4k ;;
 	stream) set -- "$@" --rw=read --bs=128k ;;
 	writer) set -- "$@" --rw=write --bs=128k --size=${WRITTEN_MB}m ;;
+	player) set -- "$@" --rw=read --bs=256k --rate=4m ;;
+	# Past it
+	reader) set -- "$@" --direct=1 --rw=randread --bs=4k ;;
+	big_writes) set -- "$@" --direct=1 --rw=randwrite --bs=64k --ioengine=libaio --iodepth=128 ;;
 	*) fail "no job $job" ;;
 	esac
 	(run_as "$group" "$(priority_of "$group")" fio "$@") >"$TMP/fio.$name" 2>&1 &
 	LOADS="$LOADS $!"
+}
+
+# phase NAME GROUP:JOB:PROCESSES:FIRST...: these side by side, from an empty page cache; RAMP seconds later the device
+# counts for COUNTED seconds
+phase() {
+	local name=$1 nr=0 stretches='' job
+
+	shift
+	sync
+	drop_caches
+	for job; do
+		nr=$((nr + 1))
+		IFS=:
+		# shellcheck disable=SC2086 # to be split
+		set -- $job
+		unset IFS
+		start_job "$name.$nr" "$@" --ramp_time="$RAMP"
+		stretches="$stretches $(first_mb "$MNT/f$4") $(($3 * FILE_MB))"
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	watch_mb $stretches
+	sleep "$RAMP"
+	measure "$COUNTED"
+	cp "$TMP/ranges" "$OUT/ranges.$name"
+	stop_loads ""
 }
 
 uptime_s() {
