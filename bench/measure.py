@@ -257,6 +257,18 @@ def beside(scenario, out):
     return figures
 
 
+def together(scenario, out):
+    rate = {}
+    for name in ("one", "all"):
+        ((_, _, kb),) = ranges(out, f"ranges.{name}")
+        rate[name] = kb / scenario.seconds
+    return {
+        "one_kb_s": rate["one"],
+        "all_kb_s": rate["all"],
+        "percent": 100 * rate["all"] / rate["one"],
+    }
+
+
 def memory(scenario, out):
     fact = facts(out)
     return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
@@ -276,5 +288,6 @@ KINDS = {
         commit,
         startup,
         beside,
+        together,
     )
 }

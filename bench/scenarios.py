@@ -286,6 +286,16 @@ PROGRAMS = [
         [Job("4", "player"), Job("4", "stream", 10)],
         "4096 KB/s, p99.9 <= 250 ms",
     ),
+    Scenario(
+        "together",
+        "programs",
+        "together",
+        "disk, ext4, four readers of 16 KB that read one file together, against one that has it alone",
+        "together.sh 2 10 4",
+        10,
+        goal=">= 90 % of one alone",
+        memory=PROGRAMS_MB,
+    ),
     beside(
         "critical",
         "flash",

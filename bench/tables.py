@@ -143,6 +143,10 @@ COLUMNS = {
         ),
         ("beside", joined([f"beside_{part}" for part in TAIL], ".4g")),
     ],
+    "together": [
+        ("KB/s, one / all", joined(["one_kb_s", "all_kb_s"], ".0f")),
+        ("%", joined(["percent"], ".1f")),
+    ],
     "memory": [
         ("bytes, no I/O", joined(["unused_bytes"], "d")),
         ("bytes, after I/O", joined(["used_bytes"], "d")),

@@ -87,6 +87,11 @@ start_job() {
 	stream) set -- "$@" --rw=read --bs=128k ;;
 	writer) set -- "$@" --rw=write --bs=128k --size=${WRITTEN_MB}m ;;
 	player) set -- "$@" --rw=read --bs=256k --rate=4m ;;
+	# Together they read one file from its begin to its end.
+	together)
+		set -- "$@" --rw=read --bs=16k --filename_format=f.0 --offset_increment=16k \
+			--zonemode=strided --zonesize=16k --zoneskip=$(((nr - 1) * 16))k
+		;;
 	# Past it
 	reader) set -- "$@" --direct=1 --rw=randread --bs=4k ;;
 	big_writes) set -- "$@" --direct=1 --rw=randwrite --bs=64k --ioengine=libaio --iodepth=128 ;;
@@ -111,7 +116,11 @@ phase() {
 		set -- $job
 		unset IFS
 		start_job "$name.$nr" "$@" --ramp_time="$RAMP"
-		stretches="$stretches $(first_mb "$MNT/f$4") $(($3 * FILE_MB))"
+		if [ "$2" = together ]; then
+			stretches="$(first_mb "$MNT/f$4") $FILE_MB"
+		else
+			stretches="$stretches $(first_mb "$MNT/f$4") $(($3 * FILE_MB))"
+		fi
 	done
 	# shellcheck disable=SC2086 # a list of numbers
 	watch_mb $stretches
