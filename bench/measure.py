@@ -269,6 +269,33 @@ def together(scenario, out):
     }
 
 
+MATRIX = ("reads", "stream", "writes", "writer")
+MATRIX_SHARES = (5 / 6, 1 / 6)
+
+
+def matrix(scenario, out):
+    """The heavy group's share of time in each cell, and what both have in percent of share x rate alone."""
+    figures, errors, totals = {}, [], []
+    alone = {heavy: ranges(out, f"ranges.{heavy}.nothing")[0][2] for heavy in MATRIX}
+    for heavy in MATRIX:
+        figures[f"{heavy}.nothing_share"] = 100.0
+        for light in MATRIX:
+            counted = ranges(out, f"ranges.{heavy}.{light}")
+            share = percent([row[0] for row in counted])[0]
+            had = sum(row[2] for row in counted)
+            due = sum(
+                part * alone[kind] for part, kind in zip(MATRIX_SHARES, (heavy, light))
+            )
+            figures[f"{heavy}.{light}_share"] = share
+            figures[f"{heavy}.{light}_total"] = 100 * had / due
+            errors.append(abs(share - 100 * MATRIX_SHARES[0]))
+            totals.append(figures[f"{heavy}.{light}_total"])
+    figures["error_pp"] = max(errors)
+    figures["within_2pp"] = sum(error <= 2 for error in errors)
+    figures["least_total"] = min(totals)
+    return figures
+
+
 def memory(scenario, out):
     fact = facts(out)
     return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
@@ -289,5 +316,6 @@ KINDS = {
         startup,
         beside,
         together,
+        matrix,
     )
 }

@@ -241,6 +241,21 @@ def beside(name, device, what, ramp, seconds, jobs, goal, **more):
     )
 
 
+def matrix(device, ramp, seconds):
+    return Scenario(
+        f"matrix_{device}",
+        "programs",
+        "matrix",
+        f"{device}, ext4, weights 500 : 100, the heavy group's share of time beside nothing and beside a light group's"
+        f" random reads, sequential reads, random writes, sequential writes, {seconds:g} s each",
+        f"matrix.sh {device} {ramp:g} {seconds:g}",
+        seconds,
+        environment=FLASH_COST if device == "flash" else {},
+        goal="100, then four times 83.3 within 2 pp; total >= 95 %",
+        memory=PROGRAMS_MB,
+    )
+
+
 PROGRAMS = [
     commit(),
     startup(
@@ -296,6 +311,8 @@ PROGRAMS = [
         goal=">= 90 % of one alone",
         memory=PROGRAMS_MB,
     ),
+    matrix("disk", 2, 10),
+    matrix("flash", 1, 1),
     beside(
         "critical",
         "flash",

@@ -1,5 +1,6 @@
 """Text tables: a block for each scenario, a line for each scheduler, published figures beside ours."""
 
+from measure import MATRIX
 from scenarios import SCENARIOS, SCHEDULERS
 
 DASH = "-"
@@ -63,6 +64,13 @@ def columns_of_shares(scenario):
 LATENCY = ["mean_ms", "p50_ms", "p99_ms", "p99.9_ms", "max_ms"]
 TAIL = LATENCY[1:]
 OTHERS = [f"others_{when}_kb_s" for when in ("before", "beside", "after")]
+LIGHT = ("nothing", *MATRIX)
+KINDS_OF_LOAD = (
+    "random reads",
+    "sequential reads",
+    "random writes",
+    "sequential writes",
+)
 COMMIT = ("p50", "p99", "max")
 COLUMNS = {
     "quiet": [
@@ -146,6 +154,18 @@ COLUMNS = {
     "together": [
         ("KB/s, one / all", joined(["one_kb_s", "all_kb_s"], ".0f")),
         ("%", joined(["percent"], ".1f")),
+    ],
+    "matrix": [
+        *(
+            (
+                f"heavy {what}",
+                joined([f"{heavy}.{light}_share" for light in LIGHT], ".1f"),
+            )
+            for heavy, what in zip(LIGHT[1:], KINDS_OF_LOAD)
+        ),
+        ("error pp", joined(["error_pp"], ".1f")),
+        ("of 16 within 2 pp", joined(["within_2pp"], "d")),
+        ("least total %", joined(["least_total"], ".0f")),
     ],
     "memory": [
         ("bytes, no I/O", joined(["unused_bytes"], "d")),

@@ -94,6 +94,8 @@ start_job() {
 		;;
 	# Past it
 	reader) set -- "$@" --direct=1 --rw=randread --bs=4k ;;
+	reads) set -- "$@" --direct=1 --rw=randread --bs=4k --ioengine=libaio --iodepth=64 ;;
+	writes) set -- "$@" --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=64 ;;
 	big_writes) set -- "$@" --direct=1 --rw=randwrite --bs=64k --ioengine=libaio --iodepth=128 ;;
 	*) fail "no job $job" ;;
 	esac
