@@ -279,7 +279,8 @@ metrics() {
 	near "weight" "$(metric weight /a)" 300 0
 	grep -q 'group="/a.service",name="a.service"' "$TMP/metrics" || fail "the unit has no name"
 	monitor metrics --metrics -g /a -d "$DISK"
-	expect "$(grep -c '^cfq_' "$TMP/metrics") of one group" "$(grep -c '^cfq_' "$TMP/metrics") == 7"
+	number=$(grep -c "^cfq_" "$TMP/metrics")
+	expect "$number of one group" "$number == 7"
 }
 
 # refused TEXT OPTION...: it ends with a line that has TEXT
