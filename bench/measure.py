@@ -246,8 +246,12 @@ def beside(scenario, out):
         **latency(out, "alone.1.1", "alone_"),
         **latency(out, "beside.1", "beside_"),
     }
-    # A player wants its own rate, and not its share.
-    if scenario.groups[0].job != "player":
+    if scenario.groups[0].job == "player":
+        # It wants its own rate, and not its share; the device reads ahead of it.
+        for name, figure in (("alone.1.1", "alone_kb_s"), ("beside.1", "kb_s")):
+            (reads,) = fio(out, name)
+            figures[figure] = reads["bw"]
+    else:
         due = [
             part * alone[job.job, job.processes]
             for part, job in zip(parts(scenario.groups), scenario.groups)

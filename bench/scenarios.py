@@ -61,7 +61,7 @@ class Group:
 @dataclass(frozen=True)
 class Scenario:
     name: str
-    section: str  # of TARGETS.md, or "published"
+    section: str  # of TARGETS.md, "published" or "programs"
     kind: str
     title: str
     command: str
