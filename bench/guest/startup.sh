@@ -12,8 +12,8 @@ READS=200
 RAMP=5
 COUNTED=10	# seconds of the others before and after
 
-# start NAME: the program, from an empty page cache; fio's report is fio.NAME.json. The device counts for the others from
-# its first read to its last.
+# start NAME: the program, from an empty page cache; fio's report is fio.NAME.json. The device counts for the others
+# from its first read to its last.
 start() {
 	drop_caches
 	(run_as "$group" "$(priority_of "$group")" fio --name=program --filename="$MNT/f10" --size="${FILE_MB}m" \
