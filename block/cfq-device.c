@@ -85,10 +85,22 @@ static bool cfq_sample_wanted(const struct cfq_parallelism *par,
 	       rq_data_bytes(rq);
 }
 
-/* Would a request that is sent now be seen by itself? */
-static bool cfq_would_be_alone(const struct cfq_driver_data *dd)
+/* The work of @rq, for a device without a head. */
+static unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
+				struct request *rq, unsigned int bytes)
 {
-	return cfq_alone(dd->nr_in_driver, dd->par.parallel);
+	return cfq_request_work(rq_data_dir(rq) == WRITE, bytes,
+				dd->par.write_work);
+}
+
+/*
+ * As how many requests beside it is what a request of that work meets in the
+ * device?  One large write is as many as it has pages for a small read.
+ */
+static unsigned int cfq_nr_beside(const struct cfq_driver_data *dd,
+				  unsigned int work)
+{
+	return max(dd->nr_in_driver, dd->work_in_driver / work);
 }
 
 /**
@@ -109,9 +121,13 @@ bool cfq_must_wait_for_sample(struct cfq_driver_data *dd, struct request *rq,
 			      u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
+	unsigned int work;
 
 	if (dd->one_head || !cfq_sample_wanted(par, rq) ||
-	    cfq_would_be_alone(dd) || cfq_must_empty(dd))
+	    cfq_must_empty(dd))
+		return false;
+	work = cfq_rq_work(dd, rq, rq_data_bytes(rq));
+	if (cfq_alone(cfq_nr_beside(dd, work), par->parallel))
 		return false;
 	if (!par->sample_until_ns)
 		par->sample_until_ns = now_ns + CFQ_SAMPLE_WAIT_NS;
@@ -140,13 +156,14 @@ bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 
 	if (par->drain)
 		par->drain = par->sample_until_ns > now_ns &&
-			     !cfq_would_be_alone(dd) && !cfq_must_empty(dd);
+			     !cfq_alone(dd->nr_in_driver, par->parallel) &&
+			     !cfq_must_empty(dd);
 	return par->drain;
 }
 
-/* Watch @rq, of so much data, which is sent now. */
+/* Watch @rq, of so much data and work, which is sent now. */
 static void cfq_start_probe(struct cfq_driver_data *dd, struct request *rq,
-			    unsigned int bytes, u64 now_ns)
+			    unsigned int bytes, unsigned int work, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 
@@ -155,13 +172,13 @@ static void cfq_start_probe(struct cfq_driver_data *dd, struct request *rq,
 	par->probe_sent_ns = current->plug ? ktime_get_ns() : now_ns;
 	par->probe_bytes = bytes;
 	par->probe_write = rq_data_dir(rq) == WRITE;
-	par->probe_beside = dd->nr_in_driver;
-	par->probe_alone = cfq_would_be_alone(dd);
+	par->probe_beside = cfq_nr_beside(dd, work);
+	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
 
-/* Learn from @rq, of so much data, being sent how parallel the device is. */
+/* Learn from @rq being sent how parallel the device is. */
 static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
-			   unsigned int bytes, u64 now_ns)
+			   unsigned int bytes, unsigned int work, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 	/* That of a plug may be earlier. */
@@ -180,7 +197,7 @@ static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 	if (unlikely(cfq_sample_wanted(par, rq)) ?
 	    !par->probe || !par->probe_alone :
 	    !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS)
-		cfq_start_probe(dd, rq, bytes, now_ns);
+		cfq_start_probe(dd, rq, bytes, work, now_ns);
 }
 
 /**
@@ -224,10 +241,9 @@ void cfq_parallel_sent(struct cfq_driver_data *dd, struct request *rq,
 		       u64 now_ns)
 {
 	unsigned int bytes = rq_data_bytes(rq);
-	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE, bytes,
-					     dd->par.write_work);
+	unsigned int work = cfq_rq_work(dd, rq, bytes);
 
-	cfq_learn_sent(dd, rq, bytes, now_ns);
+	cfq_learn_sent(dd, rq, bytes, work, now_ns);
 	dd->work_in_driver += work;
 	rq_set_sent(rq, work, now_ns);
 }

@@ -201,6 +201,24 @@ writes() {
 		"$(distance 50 50) <= 15"
 }
 
+# Slow, so that the processor is not short. Many of these are sent at once, which says
+# nothing of how many the device works on at the same time.
+huge_writes() {
+	title "reads beside 64 writes of 4 MiB: half of the device each, within 15 pp"
+	load_flash read_us=400 program_us=2000 erase_us=12500
+	make_group g1
+	make_group g2
+	# shellcheck disable=SC2086 # options
+	start_load g1 - read 4 0 $DEEP
+	# shellcheck disable=SC2086 # options
+	start_load g2 - write 4 1000 $DEEP --bs=4m
+	watch_mb 0 1000 1000 1000
+	sleep 1
+	measure 4
+	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
+		"$(distance 50 50) <= 15"
+}
+
 # Before the first write, few reads are to be in the device; with these there are too many.
 stuck() {
 	title "requests that hang in the device do not hold up the others"
@@ -273,4 +291,4 @@ told_anew() {
 }
 
 run_cases shares_and_rate alone quiet_reader left_over beside_reader beside_light_readers \
-	levels equal_levels sizes writes stuck hung_group ${CONTROLLER:+told_anew}
+	levels equal_levels sizes writes huge_writes stuck hung_group ${CONTROLLER:+told_anew}
