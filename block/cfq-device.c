@@ -55,6 +55,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 {
 	dd->one_head = one_head;
 	dd->charged_until_ns = now_ns;
+	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_COST_UNKNOWN_NS;
 	memset(&dd->par, 0, sizeof(dd->par));
 	dd->par.write_work = CFQ_WORK_PAGE;
 }

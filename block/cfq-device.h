@@ -23,13 +23,27 @@ static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
 	       blk_queue_dying(dd->queue);
 }
 
+/* Without a head, about what the device needs for all that it has now. */
+static inline u64 cfq_backlog_ns(const struct cfq_driver_data *dd)
+{
+	const struct cfq_parallelism *par = &dd->par;
+
+	return div_u64((u64)dd->work_in_driver * par->page_ns[READ],
+		       CFQ_WORK_PAGE * max(par->parallel / CFQ_PARALLEL_ONE, 1U));
+}
+
 /*
  * For how long others wait for what is in the device, of somebody who has
  * nothing else to send: longer than nearly any request takes that is not lost.
+ * What is behind a few large writes takes long, and is not.
  */
+#define CFQ_STUCK_NS		(1000 * (u64)NSEC_PER_MSEC)
+#define CFQ_STUCK_FLASH_NS	(100 * (u64)NSEC_PER_MSEC)
+
 static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
 {
-	return (dd->one_head ? 1000 : 100) * NSEC_PER_MSEC;
+	return dd->one_head ? CFQ_STUCK_NS :
+		min(CFQ_STUCK_NS, CFQ_STUCK_FLASH_NS + 2 * cfq_backlog_ns(dd));
 }
 
 /* Ask for requests again at @ns, if it is not done before. */
@@ -137,6 +151,17 @@ static inline u64 rq_time_in_driver_ns(const struct request *rq, u64 now_ns)
 		(rq->fifo_time - rq_work(rq))) >> RQ_WORK_BITS;
 }
 
+/* For so many pages that are read: fixed point. */
+#define CFQ_COST_PAGES	256U
+
+/* What @rq, which is sent, is expected to cost: by its work, as it is charged. */
+static inline u64 cfq_parallel_cost_ns(const struct cfq_driver_data *dd,
+				       const struct request *rq)
+{
+	return div_u64(dd->pages_cost_ns * rq_work(rq),
+		       CFQ_COST_PAGES * CFQ_WORK_PAGE);
+}
+
 /* @rq is back from there; the device time that it took, in ns. */
 static inline u64 cfq_parallel_completed(struct cfq_driver_data *dd,
 					 struct request *rq, u64 now_ns)
@@ -146,6 +171,8 @@ static inline u64 cfq_parallel_completed(struct cfq_driver_data *dd,
 				       rq_time_in_driver_ns(rq, now_ns));
 
 	dd->work_in_driver -= work;
+	cfq_average_add(&dd->pages_cost_ns,
+			div_u64(spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE, work));
 	if (dd->par.probe == rq)
 		cfq_learn_completed(dd, rq, now_ns);
 	return spent_ns;

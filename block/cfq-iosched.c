@@ -742,7 +742,8 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (!cfq_entity_sends(&cfqq->entity))
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
-	rq_set_estimate_ns(rq, cfqq->cost_ns);
+	rq_set_estimate_ns(rq, dd->one_head ? cfqq->cost_ns :
+				   cfq_parallel_cost_ns(dd, rq));
 	cfq_entity_charge(&cfqq->entity, rq_estimate_ns(rq));
 	cfq_group_sent(cfqd, blk_rq_sectors(rq),
 		       now_ns - min(now_ns, rq->start_time_ns),

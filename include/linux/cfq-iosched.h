@@ -202,6 +202,8 @@ struct cfq_driver_data {
 	unsigned int		work_in_driver;
 	/* What a request costs on this device, for queues without a past. */
 	u64			mean_cost_ns;
+	/* Without a head: what the work of so many pages costs. */
+	u64			pages_cost_ns;
 	u64			sent_ns;	/* when the last request was */
 	struct cfq_parallelism	par;
 
