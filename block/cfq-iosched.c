@@ -36,8 +36,9 @@
  *    a better one has requests in flight, but not for ever: after a while one
  *    of its requests is sent all the same (cfq_class_wait_ns()).  A request
  *    that is lost in the device is not waited for until the driver gives it
- *    up: who has sent nothing for a second (a tenth of that without a head),
- *    and has nothing that may be sent, leaves its tree (cfq_end_stuck()).
+ *    up: who has sent nothing for a second (a tenth of that without a head,
+ *    and more behind large requests), and has nothing queued, leaves its tree
+ *    (cfq_end_stuck()).
  *    Without that, one such request stopped everybody else (test_tasks.sh,
  *    test_flash.sh).
  *
@@ -660,10 +661,8 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			    cfq_entity_lead(entity, first) > max_lead_ns)
 				break;
 			cfqq = entity_to_cfqq(entity);
-			if (!cfq_entity_sends(entity)) {
-				cfqq_wait_for_sent(cfqq);
+			if (!cfq_entity_sends(entity))
 				continue;
-			}
 			/* A slice is for the group's own turn. */
 			if (cfqq_wants_slice(cfqq) && !cfq_group_has_turn(cfqd))
 				continue;
@@ -739,7 +738,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	cfqd->nr_in_driver++;
 	cfqq->nr_in_driver++;
 
-	if (!cfq_entity_sends(&cfqq->entity))
+	if (!cfqq->nr_queued)
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
 	rq_set_estimate_ns(rq, dd->one_head ? cfqq->cost_ns :
@@ -994,9 +993,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	cfq_average_add(&cfqq->cost_ns, spent_ns);
 	cfq_average_add(&dd->mean_cost_ns, spent_ns);
 
-	if (cfqq->nr_queued)
-		list_del_init(&cfqq->idle_node);
-	else if (!cfqq->nr_in_driver)
+	if (!cfqq->nr_queued && !cfqq->nr_in_driver)
 		cfqq_ran_dry(cfqq, cfq_opf_urgent(rq->cmd_flags), now_ns);
 }
 

@@ -330,7 +330,8 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 	if (!cfqq_on_tree(cfqq) || cfqq->nr_queued || cfqq_is_active(cfqq))
 		return;
 	if (cfqq->nr_in_driver) {
-		cfqq_wait_for_sent(cfqq);
+		if (list_empty(&cfqq->idle_node))
+			list_add_tail(&cfqq->idle_node, &cfqmd->sent_cfqqs);
 		return;
 	}
 	if (dd->one_head || !dd->tun.group_idle_ns || !cfqq->owned) {

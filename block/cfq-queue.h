@@ -232,14 +232,6 @@ static inline void cfqq_set_next_rq(struct cfq_queue *cfqq, struct request *rq)
 		cfqq_pos_tree_update(cfqq);
 }
 
-/* @cfqq, which may send nothing, is waited for, but not for ever. */
-static inline void cfqq_wait_for_sent(struct cfq_queue *cfqq)
-{
-	if (list_empty(&cfqq->idle_node))
-		list_add_tail(&cfqq->idle_node,
-			      &cfqq->cfqd->cfqmd->sent_cfqqs);
-}
-
 /* The queues that have been idle for so long leave their trees. */
 static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 window_ns,
 				u64 now_ns)

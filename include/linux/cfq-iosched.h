@@ -326,7 +326,7 @@ struct cfq_data {
  * @sync_written_ns: when that was
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
  * @last_cfqq: the queue that got the last of them, NULL if that was freed
- * @sent_cfqqs: with requests in the device and none that may be sent; in order
+ * @sent_cfqqs: with requests in the device and none queued; in order
  * @idle_cfqqs: without requests, but on their trees for a group_idle; in order
  * @withheld: requests are queued but the last dispatch gave out none
  * @nothing_to_send: no request need be asked for; read locklessly by has_work
