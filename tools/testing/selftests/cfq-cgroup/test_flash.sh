@@ -219,6 +219,30 @@ huge_writes() {
 		"$(distance 50 50) <= 15"
 }
 
+in_writeback_kb() {
+	awk '$1 == "Writeback:" { print $2 }' /proc/meminfo
+}
+
+# Written back by the kernel, for the root group; each takes so long that those in the device
+# seem to hang, and the last ones are queued by then. The disk is kept open, or it would be
+# synced when it is closed.
+slow_writes() {
+	local seconds=0
+
+	title "written-back data that is slow, beside a reader in its group, is all written"
+	load_flash program_us=20000
+	echo 1000000 >/proc/sys/vm/dirty_background_bytes
+	start_load - - read 1 0
+	exec 9<"$DEV"
+	"$DD" if=/dev/zero of="$DEV" bs=1M seek=1000 count=64 2>/dev/null
+	while sleep 10 && [ "$(in_writeback_kb)" -gt 1000 ] && [ "$seconds" -lt 200 ]; do
+		seconds=$((seconds + 10))
+	done
+	exec 9<&-
+	echo 10 >/proc/sys/vm/dirty_background_ratio
+	expect "$(in_writeback_kb) KB left after $seconds s" "$(in_writeback_kb) <= 1000"
+}
+
 # Before the first write, few reads are to be in the device; with these there are too many.
 stuck() {
 	title "requests that hang in the device do not hold up the others"
@@ -291,4 +315,4 @@ told_anew() {
 }
 
 run_cases shares_and_rate alone quiet_reader left_over beside_reader beside_light_readers \
-	levels equal_levels sizes writes huge_writes stuck hung_group ${CONTROLLER:+told_anew}
+	levels equal_levels sizes writes huge_writes slow_writes stuck hung_group ${CONTROLLER:+told_anew}
