@@ -233,18 +233,18 @@ void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
 }
 
 /**
- * cfq_parallel_sent - a request is sent to a device without a head
+ * cfq_device_sent - a request is sent to the device
  * @dd: the device, where nr_in_driver is that before it
  * @rq: the request
  * @now_ns: time
  */
-void cfq_parallel_sent(struct cfq_driver_data *dd, struct request *rq,
-		       u64 now_ns)
+void cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	unsigned int bytes = rq_data_bytes(rq);
 	unsigned int work = cfq_rq_work(dd, rq, bytes);
 
-	cfq_learn_sent(dd, rq, bytes, work, now_ns);
+	if (!dd->one_head)
+		cfq_learn_sent(dd, rq, bytes, work, now_ns);
 	dd->work_in_driver += work;
 	rq_set_sent(rq, work, now_ns);
 }

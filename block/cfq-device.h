@@ -122,15 +122,15 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 bool cfq_must_wait_for_sample(struct cfq_driver_data *dd, struct request *rq,
 			      u64 now_ns);
 bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns);
-void cfq_parallel_sent(struct cfq_driver_data *dd, struct request *rq,
-		       u64 now_ns);
+void cfq_device_sent(struct cfq_driver_data *dd, struct request *rq,
+		     u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
 			 u64 now_ns);
 void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns);
 
 /*
- * While a request is in a device without a head, fifo_time holds its work and,
- * above that, when it was sent.
+ * While a request is in the device, fifo_time holds its work and, above that,
+ * when it was sent.
  */
 #define RQ_WORK_BITS	16
 
@@ -162,14 +162,19 @@ static inline u64 cfq_parallel_cost_ns(const struct cfq_driver_data *dd,
 		       CFQ_COST_PAGES * CFQ_WORK_PAGE);
 }
 
-/* @rq is back from there; the device time that it took, in ns. */
-static inline u64 cfq_parallel_completed(struct cfq_driver_data *dd,
-					 struct request *rq, u64 now_ns)
+/* @rq is back from the device; the device time that it took, in ns. */
+static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
+				       struct request *rq, u64 now_ns)
 {
 	const unsigned int work = rq_work(rq);
-	u64 spent_ns = cfq_charge_part(dd, now_ns, work,
-				       rq_time_in_driver_ns(rq, now_ns));
+	u64 spent_ns;
 
+	if (dd->one_head) {
+		dd->work_in_driver -= work;
+		return cfq_charge_serial(dd, now_ns);
+	}
+	spent_ns = cfq_charge_part(dd, now_ns, work,
+				   rq_time_in_driver_ns(rq, now_ns));
 	dd->work_in_driver -= work;
 	cfq_average_add(&dd->pages_cost_ns,
 			div_u64(spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE, work));
@@ -191,6 +196,20 @@ static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd,
 	return dd->nr_first_in_driver && dd->one_head &&
 	       dd->first_since_ns + CFQ_FIRST_WAIT_NS <= now_ns &&
 	       dd->first_since_ns + cfq_stuck_ns(dd) > now_ns;
+}
+
+/*
+ * Many requests in a disk are what it can put in order, but of much data it gains
+ * nothing: what is sent next waits for all of it.  So a disk gets no more than this,
+ * and two requests if these are larger, unless what it has seems to be lost.
+ */
+#define CFQ_DISK_PAGES		512U
+
+static inline bool cfq_disk_full(const struct cfq_driver_data *dd, u64 now_ns)
+{
+	return dd->one_head && dd->nr_in_driver > 1 &&
+	       dd->work_in_driver >= CFQ_DISK_PAGES * CFQ_WORK_PAGE &&
+	       dd->sent_ns + cfq_stuck_ns(dd) > now_ns;
 }
 
 #endif /* CFQ_DEVICE_H */

@@ -552,9 +552,11 @@ static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
 	return best;
 }
 
-static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq)
+static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq,
+			 u64 now_ns)
 {
 	cfqd->active_cfqq = cfqq;
+	cfqq->slice_start_ns = now_ns;
 	cfqq->slice_used_ns = 0;
 	cfqq->idle_until_ns = 0;
 	cfqq->since_fifo_check = 0;
@@ -565,10 +567,11 @@ static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	const struct cfq_queue *cfqq = cfqd->active_cfqq;
+	u64 since_ns = max(dd->charged_until_ns, cfqq->slice_start_ns);
 	u64 used_ns = cfqq->slice_used_ns;
 
-	if (cfqq->nr_in_driver && now_ns > dd->charged_until_ns)
-		used_ns += now_ns - dd->charged_until_ns;
+	if (cfqq->nr_in_driver && now_ns > since_ns)
+		used_ns += now_ns - since_ns;
 	return used_ns >= cfqq_slice_ns(cfqq);
 }
 
@@ -607,7 +610,7 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 		u64 used_ns = cfqq->slice_used_ns;
 
 		cfq_expire_active(cfqd, now_ns, CFQ_END_CLOSE);
-		cfq_activate(cfqd, close);
+		cfq_activate(cfqd, close, now_ns);
 		close->slice_used_ns = used_ns;
 		*cfqqp = close;
 		return true;
@@ -672,7 +675,7 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 				cfq_st_forget_behind(entity, max_lead_ns /
 						     CFQ_MIXED_DEBT_PART, NULL);
 			if (cfqq_wants_slice(cfqq))
-				cfq_activate(cfqd, cfqq);
+				cfq_activate(cfqd, cfqq, now_ns);
 			return cfqq;
 		}
 		if (first && cfq_order_matters(dd))
@@ -732,8 +735,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (!cfqq_is_active(cfqq))
 		trace_cfq_select(cfqd, cfqq, &cfqq->entity, CFQ_CHOICE_REQUEST);
 	cfqq->since_fifo_check++;
-	if (!dd->one_head)
-		cfq_parallel_sent(dd, rq, now_ns);
+	cfq_device_sent(dd, rq, now_ns);
 	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
 	cfqd->nr_in_driver++;
 	cfqq->nr_in_driver++;
@@ -869,7 +871,8 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (unlikely(rq)) {
 		cfq_give_first(rq, now_ns);
 	} else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns) &&
-		   !cfq_waits_for_first(&cfqmd->dd, now_ns)) {
+		   !cfq_waits_for_first(&cfqmd->dd, now_ns) &&
+		   !cfq_disk_full(&cfqmd->dd, now_ns)) {
 		do {
 			rq = cfq_next_request(cfqmd, now_ns);
 		} while (!rq && cfq_end_stuck(cfqmd, now_ns));
@@ -955,7 +958,7 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	if (window_ns) {
 		list_del_init(&cfqq->idle_node);
 		if (!cfqd->active_cfqq)
-			cfq_activate(cfqd, cfqq);
+			cfq_activate(cfqd, cfqq, now_ns);
 		cfqq->idle_until_ns = now_ns + window_ns;
 	} else if (cfqq_is_active(cfqq)) {
 		cfq_expire_active(cfqd, now_ns,
@@ -973,8 +976,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, struct request *rq,
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	s64 estimate_ns = rq_estimate_ns(rq);
-	u64 spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
-				      cfq_parallel_completed(dd, rq, now_ns);
+	u64 spent_ns = cfq_device_completed(dd, rq, now_ns);
 
 	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver - 1);
 	cfqd->nr_in_driver--;

@@ -198,7 +198,7 @@ struct cfq_driver_data {
 
 	/* Up to here the device's time, or as much, was charged to somebody. */
 	u64			charged_until_ns;
-	/* Without a head: the work of all requests sent, not completed. */
+	/* The work of all requests sent, not completed. */
 	unsigned int		work_in_driver;
 	/* What a request costs on this device, for queues without a past. */
 	u64			mean_cost_ns;
@@ -243,7 +243,8 @@ struct cfq_queue {
 
 	u64			sent_ns;	/* when the last request was */
 	u64			cost_ns;	/* moving average, a request */
-	u64			slice_used_ns;	/* while active */
+	u64			slice_start_ns;	/* while active */
+	u64			slice_used_ns;
 	u64			idle_until_ns;	/* active, waiting for a request */
 
 	/* Think time: moving sums, fixed point with 8 fractional bits. */
