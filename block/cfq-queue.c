@@ -22,7 +22,7 @@ struct kmem_cache *cfq_pool;
  * cfqq_seeky - does a queue read here and there?
  * @cfqq: the queue
  *
- * A new queue, of which nothing but seeks is known, is believed to be as the
+ * A new queue, of which nothing but a few seeks is known, is believed to be as the
  * others of its group, and if no more is known of these, to be seeky: a stream
  * shows what it is with its second request.  Else each of many random readers
  * would have the head for itself, and be waited for, until it has shown what it
@@ -36,7 +36,8 @@ bool cfqq_seeky(const struct cfq_queue *cfqq)
 {
 	const struct cfq_data *cfqd = cfqq->cfqd;
 
-	if (!cfq_history_only_seeks(cfqq->seek_history, cfqq->seek_samples))
+	if (cfqq->seek_samples > 2 * CFQ_SEEKY_BITS ||
+	    !cfq_history_only_seeks(cfqq->seek_history, cfqq->seek_samples))
 		return cfq_history_seeky(cfqq->seek_history);
 	return cfq_history_only_seeks(cfqd->seek_history, cfqd->seek_samples) ||
 	       cfq_history_seeky(cfqd->seek_history);
@@ -85,6 +86,79 @@ static void cfqq_update_weight(struct cfq_queue *cfqq)
 
 	cfq_entity_set_weight(&cfqq->entity,
 			      cfq_slice_weight(slice_ns, tun->slice_ns[1]));
+}
+
+/**
+ * cfqq_keeps_head - does what a queue sends keep a disk busy for long?
+ * @cfqq: the queue
+ *
+ * Return: true for one that takes slices, and for what is written back.
+ */
+bool cfqq_keeps_head(const struct cfq_queue *cfqq)
+{
+	return cfqd_dd(cfqq->cfqd)->one_head &&
+	       (!cfqq->sync || cfqq_wants_slice(cfqq));
+}
+
+/*
+ * Favour.  A program that starts reads here and there, one request after the
+ * other, and its part of a disk is small beside many streams.  So one queue at a
+ * time that is neither a stream nor old has the larger half of its group's
+ * time, with low_latency.  What such queues have beyond their part is a budget
+ * of the group, which fills up by a part of what all others have: there is
+ * nothing in it for who forks or pauses, and groups do not notice.
+ */
+#define CFQ_FAVOURS_NS		(3 * (u64)NSEC_PER_SEC)
+#define CFQ_FAVOURS_PART	16
+
+static bool cfqq_favourable(const struct cfq_queue *cfqq)
+{
+	return cfqq->cfqd->favours_ns < CFQ_FAVOURS_NS &&
+	       cfqq->served_ns < CFQ_FAVOURS_NS && cfqq->sync &&
+	       !cfqq->shared && !cfqq_wants_slice(cfqq);
+}
+
+/**
+ * cfqq_favour - a queue has a request: is it favoured from now on?
+ * @cfqq: the queue, on a disk
+ * @now_ns: time
+ *
+ * Only where others keep the head for long.  Among those that read here and
+ * there it would leave the disk nothing to put in order.
+ */
+void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
+{
+	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
+	struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_queue *other = cfqd->favoured_cfqq;
+
+	/* Between one request and the next it may be on no tree. */
+	if (other && (cfqq_on_tree(other) ||
+		      other->last_end_ns + tun->slice_idle_ns > now_ns))
+		return;
+	if (tun->low_latency && cfqd->head_kept_ns + NSEC_PER_SEC > now_ns &&
+	    cfqq_favourable(cfqq))
+		cfqd->favoured_cfqq = cfqq;
+}
+
+/**
+ * cfqq_count_favour - a queue had some of a disk's time
+ * @cfqq: the queue
+ * @spent_ns: the time
+ */
+void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	cfqq->served_ns += spent_ns;
+	if (cfqd->favoured_cfqq != cfqq) {
+		cfqd->favours_ns -= min(cfqd->favours_ns,
+					spent_ns / CFQ_FAVOURS_PART);
+		return;
+	}
+	cfqd->favours_ns += spent_ns - cfqq_due_ns(cfqq, spent_ns);
+	if (!cfqq_favourable(cfqq))
+		cfqd->favoured_cfqq = NULL;
 }
 
 /*
@@ -216,6 +290,11 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	u64 credit_ns = 0;
 
+	/* Who was away for long is as good as new. */
+	if (cfqq->last_end_ns + dd->tun.slice_idle_ns < now_ns)
+		cfqq->served_ns -= min(cfqq->served_ns,
+				       (now_ns - cfqq->last_end_ns) /
+				       CFQ_FAVOURS_PART);
 	/* Between one request and the next a task has not been away. */
 	if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
 		credit_ns = cfq_max_lead_ns(dd);
@@ -391,6 +470,8 @@ void cfqq_put(struct cfq_queue *cfqq)
 		cfq_expire_active(cfqd, ktime_get_ns(), CFQ_END_LEFT);
 	if (cfqq_on_tree(cfqq))
 		cfqq_leave(cfqq, cfqq->last_end_ns);
+	if (cfqd->favoured_cfqq == cfqq)
+		cfqd->favoured_cfqq = NULL;
 	if (cfqd->cfqmd->last_cfqq == cfqq)
 		cfqd->cfqmd->last_cfqq = NULL;
 	cfq_queue_message(cfqq, "removed");

@@ -190,10 +190,30 @@ static inline bool cfq_entity_sends(struct cfq_entity *entity)
 	return cfqq->nr_queued && cfqq_may_dispatch(cfqq);
 }
 
+/*
+ * What @cfqq owes for device time: all of it, unless it is favoured.  Then it is
+ * as if it weighed one and a half times as much as all others, which leaves
+ * them two fifths.
+ */
+static inline s64 cfqq_due_ns(const struct cfq_queue *cfqq, s64 ns)
+{
+	unsigned int others;
+
+	if (likely(cfqq->cfqd->favoured_cfqq != cfqq) || !cfqq_on_tree(cfqq))
+		return ns;
+	others = cfqq->entity.st->total_weight - cfqq->entity.weight;
+	return others <= cfqq->entity.weight ? ns :
+		div_s64(ns * cfqq->entity.weight, others + others / 2);
+}
+
+void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns);
+
 /* Charge @cfqq and its group; @spent_ns is what the device really spent. */
 static inline void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
 {
-	cfq_entity_charge(&cfqq->entity, ns);
+	cfq_entity_charge(&cfqq->entity, cfqq_due_ns(cfqq, ns));
+	if (cfqd_dd(cfqq->cfqd)->one_head)
+		cfqq_count_favour(cfqq, spent_ns);
 	if (cfqq_is_active(cfqq))
 		cfqq->slice_used_ns += spent_ns;
 	cfq_group_charge(cfqq->cfqd, ns, spent_ns);
@@ -203,6 +223,8 @@ static inline void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
 extern struct kmem_cache *cfq_pool;
 bool cfqq_seeky(const struct cfq_queue *cfqq);
 bool cfqq_wants_slice(const struct cfq_queue *cfqq);
+bool cfqq_keeps_head(const struct cfq_queue *cfqq);
+void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns);
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq);
 void cfqq_pos_tree_update(struct cfq_queue *cfqq);
 void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,

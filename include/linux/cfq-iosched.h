@@ -247,6 +247,8 @@ struct cfq_queue {
 	u64			slice_used_ns;
 	u64			idle_until_ns;	/* active, waiting for a request */
 
+	u64			served_ns;	/* less a part of its absence */
+
 	/* Think time: moving sums, fixed point with 8 fractional bits. */
 	u64			last_end_ns;
 	u64			ttime_total_ns;
@@ -283,6 +285,10 @@ struct cfq_data {
 	unsigned int		nr_levels[CFQ_NR_CLASSES];
 	u32			seek_history;	/* of all its tasks together */
 	unsigned int		seek_samples;
+	/* One that is new has more than its part, see cfqq_favour(). */
+	struct cfq_queue	*favoured_cfqq;
+	u64			favours_ns;	/* that such had, and owe */
+	u64			head_kept_ns;	/* by streams or writeback */
 	/* Tasks that wait for a descriptor, and when one was let in last. */
 	struct list_head	line[CFQ_NR_CLASSES];
 	unsigned int		nr_in_own_line;

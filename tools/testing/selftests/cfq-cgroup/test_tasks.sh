@@ -169,6 +169,79 @@ hung_group() {
 	others_read b a -
 }
 
+# beside_streams LOW_LATENCY: a reader that comes when five streams are there
+beside_streams() {
+	load_disk
+	echo "$1" >"$QUEUE/iosched/low_latency"
+	make_group g
+	start_load g be/4 seq 5 0
+	watch_mb 0 1250 10000 250
+	sleep 5
+	start_load g be/4 read 1 10000
+}
+
+sixth() {
+	title "one that reads here and there beside five streams has a sixth of the time"
+	beside_streams 0
+	sleep 1
+	measure 20
+	expect "shares of device time $(shares) %" "$(distance 83.3 16.7) <= 3"
+}
+
+favour() {
+	title "with low_latency it has the larger half at first, and no more than its part later"
+	beside_streams 1
+	sleep 1
+	measure 3
+	expect "from 1 to 4 s $(share 2) %" "$(share 2) >= 45 && $(share 2) <= 65"
+	sleep 15
+	measure 20
+	expect "after 19 s $(share 2) %" "$(distance 83.3 16.7) <= 3"
+}
+
+# No process outlives its read, so none ever had much.
+favour_is_bounded() {
+	local forks
+
+	title "who has a new process for each read has hardly more than its part in the long run"
+	load_disk
+	make_group g
+	start_load g be/4 seq 5 0
+	watch_mb 0 1250 10000 250
+	sleep 5
+	# shellcheck disable=SC2016 # for the shell that is started
+	(run_as g be/4 sh -c 'while :; do
+		nr=$(((nr * 5 + 3) & 4095))
+		"$1" if="$2" of=/dev/null bs=4k count=1 skip=$((2560000 + nr * 8)) iflag=direct
+	done' sh "$DD" "$DEV" 2>/dev/null) &
+	forks=$!
+	sleep 15
+	measure 20
+	kill "$forks"
+	wait "$forks"
+	expect "shares of device time $(shares) %" "$(share 2) > 2 && $(share 2) <= 25"
+}
+
+# What is written is of the reader's group only where a task of it writes; so without a controller,
+# or in the root group, as here.
+beside_writeback() {
+	title "and beside what is written back, in requests of up to 4 MB, two thirds"
+	load_disk
+	echo 0 >"$QUEUE/iosched/low_latency"
+	start_load - - read 1 10000
+	echo 16000000 >/proc/sys/vm/dirty_background_bytes
+	echo 64000000 >/proc/sys/vm/dirty_bytes
+	"$DD" if=/dev/zero of="$DEV" bs=1M count=4000 2>/dev/null &
+	LOADS="$LOADS $!"
+	watch_mb 0 4000 10000 250
+	sleep 2
+	measure 10
+	echo 10 >/proc/sys/vm/dirty_background_ratio
+	echo 20 >/proc/sys/vm/dirty_ratio
+	expect "shares of device time $(shares) %" "$(share 2) >= 50 && $(share 1) >= 15"
+}
+
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd hung_task \
+	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd sixth favour \
+	favour_is_bounded beside_writeback hung_task \
 	${CONTROLLER:+hung_group}
