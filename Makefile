@@ -27,7 +27,7 @@ lint: tree
 #:                another way
 .PHONY: test
 test: packages
-	@kit/packages packages-dkms.list
+	@kit/packages packages-dkms.list packages-image.list
 	@kit/test $(KERNEL)
 
 #: make stress    what takes longer: with data races watched, all in larger numbers, long random sequences, and what
@@ -40,15 +40,23 @@ stress: packages
 #:                unmodified, in the VM, with all suites that hold for the module
 .PHONY: stock
 stock: packages
-	@kit/packages packages-dkms.list
+	@kit/packages packages-dkms.list packages-image.list
 	@kit/test --stock 6.12
 
 #: make clients   Debian 13 in the VM, with the package installed: services of systemd and containers of podman, runc,
 #:                crun, LXC and libvirt, two of each with their own flags for weights 800 and 100
 .PHONY: clients
 clients: packages
-	@kit/packages packages-dkms.list packages-clients.list
+	@kit/packages packages-dkms.list packages-image.list
 	@kit/clients
+
+#: make containers
+#:                the four commands of README.md on Debian 13 in the VM: what two containers have of the disk, and
+#:                build/containers.png
+.PHONY: containers
+containers: packages
+	@kit/packages packages-image.list
+	@demo/containers
 
 #: make demo      the four published dd examples and three groups of readers: a table, and build/demo.png
 .PHONY: demo
