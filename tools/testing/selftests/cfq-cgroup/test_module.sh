@@ -100,7 +100,28 @@ no_place() {
 	load_module cfq || fail "it is not loaded with places"
 }
 
+# From then on the kernel refuses modules: so this is the last case, and needs no other module.
+unsigned() {
+	local enforce=/sys/module/module/parameters/sig_enforce
+
+	title "where modules need a signature that the kernel knows it is not loaded, and says why"
+	load_disk
+	select_sched none
+	rmmod cfq || fail "cannot remove the module"
+	[ ! -d /sys/module/bfq ] || rmmod bfq || fail "cannot remove bfq"
+	[ -e "$enforce" ] || fail "this kernel knows no signatures"
+	echo Y >"$enforce"
+	load_module cfq 2>"$TMP/said" && fail "it was loaded all the same"
+	note "$(cat "$TMP/said")"
+	grep -qE 'key|Key' "$TMP/said" || fail "nothing was said about a key"
+	(select_sched cfq) >/dev/null 2>&1 && fail "cfq can be selected"
+	expect "none stays: $(cat "$QUEUE/scheduler")" \
+		"\"$(cat "$QUEUE/scheduler")\" ~ /\\[none\\]/"
+	"$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null || fail "no I/O"
+	load_module bfq || fail "that of the distribution is not loaded either"
+}
+
 needs_groups
 [ "$CONTROLLER" = blkio ] || skip_all "cfq is no module here"
 mount_unified
-run_cases comes goes again beside_bfq no_place
+run_cases comes goes again beside_bfq no_place unsigned
