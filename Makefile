@@ -36,12 +36,12 @@ test: packages
 stress: packages
 	@kit/test --stress $(KERNEL)
 
-#: make stock     the package installed beside a kernel of the distribution, upgraded and removed; and that kernel,
-#:                unmodified, in the VM, with all suites that hold for the module
+#: make stock     the package installed beside a kernel of the distribution, upgraded and removed; and such kernels,
+#:                unmodified, 7.3 and 6.12, in the VM, with all suites that hold for the module
 .PHONY: stock
 stock: packages
 	@kit/packages packages-dkms.list packages-image.list
-	@kit/test --stock 6.12
+	@kit/test --stock $(KERNEL)
 
 #: make clients   Debian 13 in the VM, with the package installed: services of systemd and containers of podman, runc,
 #:                crun, LXC and libvirt, two of each with their own flags for weights 800 and 100
