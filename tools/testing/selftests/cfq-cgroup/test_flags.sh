@@ -116,6 +116,17 @@ by_podman_property() {
 	run_podman "$group" --annotation="org.systemd.property.IOWeight=uint64 $weight" "$@"
 }
 
+by_docker() {
+	local group=$1 weight=$2 directory
+
+	shift 2
+	set -- --privileged --network=none --blkio-weight="$weight" empty "$@"
+	for directory in $BINDS; do
+		set -- -v "$directory:$directory" "$@"
+	done
+	exec docker run --rm --name="$group" "$@"
+}
+
 # A container may use the disk.
 DEVICES='"devices": [{ "allow": true, "access": "rwm" }]'
 
@@ -227,6 +238,19 @@ podman_cgroupfs() {
 	unset CONTAINERS_CONF
 }
 
+docker_() {
+	title "docker run --blkio-weight ($(version docker))"
+	mkdir -p /etc/docker
+	echo '{ "iptables": false, "ip6tables": false, "bridge": "none", "storage-driver": "vfs" }' \
+		>/etc/docker/daemon.json
+	systemctl start docker || fail "docker does not start"
+	make_root "$TMP/empty"
+	tar -cf - -C "$TMP/empty" . | docker import - empty >"$TMP/said" || fail "no image"
+	read_by docker
+	stop_loads
+	systemctl stop docker.socket docker containerd
+}
+
 runc_() {
 	title "runc, blockIO.weight ($(version runc))"
 	read_by runc
@@ -256,8 +280,34 @@ top() {
 	grep -qE '^  g2 +100 +be +11.1 ' "$TMP/top" || fail "no g2 of weight 100"
 }
 
+# sets_weight FILE TEXT ERRNO
+sets_weight() {
+	local errno
+
+	errno=$(echo "$2" | ./write_errno "$1")
+	[ "$errno" = "$3" ] || fail "$2 to $1 gives $errno, expected $3"
+}
+
+device_weight() {
+	local number group=/sys/fs/cgroup/system.slice/g3.service
+
+	title "IODeviceWeight= is refused by the kernel, unless io.cost is on, and is not followed"
+	load_disk
+	number=$(cat "/sys/block/$DISK/dev")
+	systemd-run --quiet --unit=g3 sleep infinity
+	systemctl set-property --runtime g3.service "IODeviceWeight=$DEV 800"
+	retry test -e "$group/io.weight"
+	sets_weight "$group/io.weight" "$number 800" EOPNOTSUPP
+	grep "^$number" "$group/io.weight" && fail "it was taken"
+	sets_weight /sys/fs/cgroup/io.cost.qos "$number enable=1" 0
+	sets_weight "$group/io.weight" "$number 800" 0
+	grep "^$number" "$group/io.cfq.weight" && fail "that is followed"
+	sets_weight /sys/fs/cgroup/io.cost.qos "$number enable=0" 0
+	systemctl stop g3.service
+}
+
 [ -d /run/systemd/system ] || skip_all "no systemd"
 [ "$CONTROLLER" = blkio ] || skip_all "cfq is no module here"
 CONTROLLER=			# others make the groups here
-run_cases set_property unit systemd_run podman_ podman_blkio podman_cgroupfs runc_ crun_ lxc \
-	libvirt top
+run_cases set_property unit systemd_run podman_ podman_blkio podman_cgroupfs docker_ runc_ crun_ \
+	lxc libvirt device_weight top
