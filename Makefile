@@ -72,7 +72,7 @@ bench: tree
 	for flavour in $$flavours; do kit/kernel '$(KERNEL)' $$flavour || exit; done
 	@bench/bench --kernel '$(KERNEL)' --only '$(ONLY)' --sched '$(SCHED)'
 
-#: make series    the series as patches for git am, in build/series-KERNEL; each is checked, and the kernel built with it
+#: make series    the series as patches for git am, in build/series-KERNEL; each is checked and built
 .PHONY: series
 series: tree
 	@kit/series '$(KERNEL)'

@@ -679,8 +679,9 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			if (cfqq_wants_slice(cfqq) && !cfq_group_has_turn(cfqd))
 				continue;
 			/* Who is further behind is in the disk, and due next. */
-			if (cfqq_keeps_head(cfqq) && entity != first &&
-			    entity_to_cfqq(first)->sync)
+			if (dd->one_head && entity != first &&
+			    entity_to_cfqq(first)->sync &&
+			    cfqq_keeps_head(cfqq))
 				return NULL;
 			if (cfqq_outran_others(cfqq))
 				break;
@@ -734,7 +735,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 		dd->charged_until_ns = now_ns;
 	}
 	dd->sent_ns = now_ns;
-	if (cfqq_keeps_head(cfqq))
+	if (dd->one_head && cfqq_keeps_head(cfqq))
 		cfqd->head_kept_ns = now_ns;
 	cfqq->idle_until_ns = 0;
 	cfqq->sent_ns = now_ns;

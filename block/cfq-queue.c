@@ -90,14 +90,13 @@ static void cfqq_update_weight(struct cfq_queue *cfqq)
 
 /**
  * cfqq_keeps_head - does what a queue sends keep a disk busy for long?
- * @cfqq: the queue
+ * @cfqq: the queue, on a disk
  *
  * Return: true for one that takes slices, and for what is written back.
  */
 bool cfqq_keeps_head(const struct cfq_queue *cfqq)
 {
-	return cfqd_dd(cfqq->cfqd)->one_head &&
-	       (!cfqq->sync || cfqq_wants_slice(cfqq));
+	return !cfqq->sync || cfqq_wants_slice(cfqq);
 }
 
 /*

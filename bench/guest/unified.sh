@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What cfq costs in every group of version 2, used or not: to make the group, in memory, and for a request of somebody in
+# What cfq costs in every group of version 2, used or not: to make the group, in memory, and for a request of who is in
 # one that is two levels down. Instructions are nanoseconds of virtual time.
 #
 #	kit/vm --kernel 7.3 --with bench/guest -- /guest/unified.sh

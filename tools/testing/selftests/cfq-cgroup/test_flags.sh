@@ -241,7 +241,8 @@ podman_cgroupfs() {
 docker_() {
 	title "docker run --blkio-weight ($(version docker))"
 	mkdir -p /etc/docker
-	echo '{ "iptables": false, "ip6tables": false, "bridge": "none", "storage-driver": "vfs" }' \
+	echo '{ "iptables": false, "ip6tables": false, "bridge": "none",
+		"storage-driver": "vfs" }' \
 		>/etc/docker/daemon.json
 	systemctl start docker || fail "docker does not start"
 	make_root "$TMP/empty"

@@ -315,4 +315,5 @@ told_anew() {
 }
 
 run_cases shares_and_rate alone quiet_reader left_over beside_reader beside_light_readers \
-	levels equal_levels sizes writes huge_writes slow_writes stuck hung_group ${CONTROLLER:+told_anew}
+	levels equal_levels sizes writes huge_writes slow_writes stuck hung_group \
+	${CONTROLLER:+told_anew}
