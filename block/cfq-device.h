@@ -171,6 +171,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 
 	if (dd->one_head) {
 		dd->work_in_driver -= work;
+		dd->lost_work = min(dd->lost_work, dd->work_in_driver);
 		return cfq_charge_serial(dd, now_ns);
 	}
 	spent_ns = cfq_charge_part(dd, now_ns, work,
@@ -205,11 +206,20 @@ static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd,
  */
 #define CFQ_DISK_PAGES		512U
 
-static inline bool cfq_disk_full(const struct cfq_driver_data *dd, u64 now_ns)
+static inline bool cfq_waits_for_data(struct cfq_driver_data *dd, u64 now_ns)
 {
-	return dd->one_head && dd->nr_in_driver > 1 &&
-	       dd->work_in_driver >= CFQ_DISK_PAGES * CFQ_WORK_PAGE &&
-	       dd->sent_ns + cfq_stuck_ns(dd) > now_ns;
+	if (!dd->one_head)
+		return false;
+	if (dd->nr_in_driver > 1 && dd->work_in_driver - dd->lost_work >=
+				    CFQ_DISK_PAGES * CFQ_WORK_PAGE) {
+		if (!dd->full_since_ns)
+			dd->full_since_ns = now_ns;
+		if (dd->full_since_ns + cfq_stuck_ns(dd) > now_ns)
+			return true;
+		dd->lost_work = dd->work_in_driver;
+	}
+	dd->full_since_ns = 0;
+	return false;
 }
 
 #endif /* CFQ_DEVICE_H */

@@ -678,7 +678,10 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			/* A slice is for the group's own turn. */
 			if (cfqq_wants_slice(cfqq) && !cfq_group_has_turn(cfqd))
 				continue;
-			/* Who is further behind is in the disk, and due next. */
+			/*
+			 * Who is further behind is in the disk, and due next,
+			 * or waits for the group's turn.
+			 */
 			if (dd->one_head && entity != first &&
 			    entity_to_cfqq(first)->sync &&
 			    cfqq_keeps_head(cfqq))
@@ -761,8 +764,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 
 	rq_set_estimate_ns(rq, dd->one_head ? cfqq->cost_ns :
 				   cfq_parallel_cost_ns(dd, rq));
-	cfq_entity_charge(&cfqq->entity,
-			  cfqq_due_ns(cfqq, rq_estimate_ns(rq)));
+	cfqq_charge_entity(cfqq, rq_estimate_ns(rq));
 	cfq_group_sent(cfqd, blk_rq_sectors(rq),
 		       now_ns - min(now_ns, rq->start_time_ns),
 		       rq_estimate_ns(rq), now_ns);
@@ -889,7 +891,7 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		cfq_give_first(rq, now_ns);
 	} else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns) &&
 		   !cfq_waits_for_first(&cfqmd->dd, now_ns) &&
-		   !cfq_disk_full(&cfqmd->dd, now_ns)) {
+		   !cfq_waits_for_data(&cfqmd->dd, now_ns)) {
 		do {
 			rq = cfq_next_request(cfqmd, now_ns);
 		} while (!rq && cfq_end_stuck(cfqmd, now_ns));

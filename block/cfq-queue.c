@@ -105,16 +105,21 @@ bool cfqq_keeps_head(const struct cfq_queue *cfqq)
  * time that is neither a stream nor old has the larger half of its group's
  * time, with low_latency.  What such queues have beyond their part is a budget
  * of the group, which fills up by a part of what all others have: there is
- * nothing in it for who forks or pauses, and groups do not notice.
+ * nothing in it for who forks or pauses, and groups do not notice.  It is counted
+ * where a queue is charged less, in advance or when that is set right.
  */
-#define CFQ_FAVOURS_NS		(3 * (u64)NSEC_PER_SEC)
+#define CFQ_FAVOURS_NS		(3 * (s64)NSEC_PER_SEC)
 #define CFQ_FAVOURS_PART	16
 
 static bool cfqq_favourable(const struct cfq_queue *cfqq)
 {
-	return cfqq->cfqd->favours_ns < CFQ_FAVOURS_NS &&
+	const struct cfq_data *cfqd = cfqq->cfqd;
+
+	return cfqd_dd(cfqd)->tun.low_latency &&
+	       cfqd->favours_ns < CFQ_FAVOURS_NS &&
 	       cfqq->served_ns < CFQ_FAVOURS_NS && cfqq->sync &&
-	       !cfqq->shared && !cfqq_wants_slice(cfqq);
+	       !cfqq->shared && !cfqq_wants_slice(cfqq) &&
+	       !cfq_class_outranked(cfqd->trees, cfqq->class);
 }
 
 /**
@@ -127,16 +132,15 @@ static bool cfqq_favourable(const struct cfq_queue *cfqq)
  */
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 {
-	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
 	struct cfq_data *cfqd = cfqq->cfqd;
+	const u64 idle_ns = cfqd_dd(cfqd)->tun.slice_idle_ns;
 	const struct cfq_queue *other = cfqd->favoured_cfqq;
 
 	/* Between one request and the next it may be on no tree. */
-	if (other && (cfqq_on_tree(other) ||
-		      other->last_end_ns + tun->slice_idle_ns > now_ns))
+	if (other && cfqq_favourable(other) &&
+	    (cfqq_on_tree(other) || other->last_end_ns + idle_ns > now_ns))
 		return;
-	if (tun->low_latency && cfqd->head_kept_ns + NSEC_PER_SEC > now_ns &&
-	    cfqq_favourable(cfqq))
+	if (cfqd->head_kept_ns + NSEC_PER_SEC > now_ns && cfqq_favourable(cfqq))
 		cfqd->favoured_cfqq = cfqq;
 }
 
@@ -150,13 +154,10 @@ void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
 	struct cfq_data *cfqd = cfqq->cfqd;
 
 	cfqq->served_ns += spent_ns;
-	if (cfqd->favoured_cfqq != cfqq) {
-		cfqd->favours_ns -= min(cfqd->favours_ns,
-					spent_ns / CFQ_FAVOURS_PART);
-		return;
-	}
-	cfqd->favours_ns += spent_ns - cfqq_due_ns(cfqq, spent_ns);
-	if (!cfqq_favourable(cfqq))
+	if (cfqd->favoured_cfqq != cfqq)
+		cfqd->favours_ns = max(cfqd->favours_ns -
+				       (s64)(spent_ns / CFQ_FAVOURS_PART), 0LL);
+	else if (!cfqq_favourable(cfqq))
 		cfqd->favoured_cfqq = NULL;
 }
 

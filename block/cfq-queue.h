@@ -192,18 +192,29 @@ static inline bool cfq_entity_sends(struct cfq_entity *entity)
 
 /*
  * What @cfqq owes for device time: all of it, unless it is favoured.  Then it is
- * as if it weighed one and a half times as much as all others, which leaves
- * them two fifths.
+ * as if it weighed, at level 4, one and a half times as much as all others,
+ * which leaves them two fifths.
  */
 static inline s64 cfqq_due_ns(const struct cfq_queue *cfqq, s64 ns)
 {
 	unsigned int others;
 
-	if (likely(cfqq->cfqd->favoured_cfqq != cfqq) || !cfqq_on_tree(cfqq))
+	if (likely(cfqq->cfqd->favoured_cfqq != cfqq) || !cfqq_on_tree(cfqq) ||
+	    !cfqd_dd(cfqq->cfqd)->one_head)
 		return ns;
 	others = cfqq->entity.st->total_weight - cfqq->entity.weight;
-	return others <= cfqq->entity.weight ? ns :
-		div_s64(ns * cfqq->entity.weight, others + others / 2);
+	others += others / 2;
+	return others <= CFQ_WEIGHT_DEFAULT ? ns :
+		div_s64(ns * CFQ_WEIGHT_DEFAULT, others);
+}
+
+static inline void cfqq_charge_entity(struct cfq_queue *cfqq, s64 ns)
+{
+	s64 due_ns = cfqq_due_ns(cfqq, ns);
+
+	cfq_entity_charge(&cfqq->entity, due_ns);
+	if (unlikely(due_ns != ns))
+		cfqq->cfqd->favours_ns += ns - due_ns;
 }
 
 void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns);
@@ -211,7 +222,7 @@ void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns);
 /* Charge @cfqq and its group; @spent_ns is what the device really spent. */
 static inline void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
 {
-	cfq_entity_charge(&cfqq->entity, cfqq_due_ns(cfqq, ns));
+	cfqq_charge_entity(cfqq, ns);
 	if (cfqd_dd(cfqq->cfqd)->one_head)
 		cfqq_count_favour(cfqq, spent_ns);
 	if (cfqq_is_active(cfqq))

@@ -200,6 +200,9 @@ struct cfq_driver_data {
 	u64			charged_until_ns;
 	/* The work of all requests sent, not completed. */
 	unsigned int		work_in_driver;
+	/* On a disk: that of those which seem lost; since when it is full. */
+	unsigned int		lost_work;
+	u64			full_since_ns;
 	/* What a request costs on this device, for queues without a past. */
 	u64			mean_cost_ns;
 	/* Without a head: what the work of so many pages costs. */
@@ -287,7 +290,7 @@ struct cfq_data {
 	unsigned int		seek_samples;
 	/* One that is new has more than its part, see cfqq_favour(). */
 	struct cfq_queue	*favoured_cfqq;
-	u64			favours_ns;	/* that such had, and owe */
+	s64			favours_ns;	/* that such were not charged */
 	u64			head_kept_ns;	/* by streams or writeback */
 	/* Tasks that wait for a descriptor, and when one was let in last. */
 	struct list_head	line[CFQ_NR_CLASSES];

@@ -158,6 +158,37 @@ hung_task() {
 	done
 }
 
+hung_large() {
+	local alone hung='' before mb
+
+	title "nor do several large ones"
+	load_disk timeout_ms=10000
+	watch_mb 0 250
+	make_group g
+	start_load g - read 1 0
+	sleep 0.5
+	measure 2
+	alone=$(ios)
+	stop_loads
+	echo "4 requeue" >"$MODEL/hang"
+	for mb in 3000 4000; do
+		"$DD" if="$DEV" of=/dev/null bs=4M count=1 skip=$((mb / 4)) iflag=direct \
+			2>/dev/null &
+		hung="$hung $!"
+	done
+	sleep 0.1
+	start_load g - read 1 0
+	# The rest of what they are of is sent, and waited for, too.
+	sleep 5
+	measure 2
+	expect "$(ios) reads in 2 s beside them, alone $alone" "$(ios) > 0.8 * $alone"
+	before=$(date +%s)
+	stop_loads
+	# shellcheck disable=SC2086 # a list of processes
+	wait $hung
+	expect "it took $(($(date +%s) - before)) s more" "$(date +%s) - $before > 1"
+}
+
 hung_group() {
 	title "nor another group"
 	load_disk timeout_ms=10000
@@ -245,5 +276,5 @@ beside_writeback() {
 
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
 	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd sixth favour \
-	favour_is_bounded beside_writeback hung_task \
+	favour_is_bounded beside_writeback hung_task hung_large \
 	${CONTROLLER:+hung_group}
