@@ -218,7 +218,7 @@ share_beside() {
 }
 
 changing_group() {
-	local other own
+	local before own after most
 
 	title "flash: a group that is idle for a moment again and again gains nothing"
 	load_flash read_us=100
@@ -229,10 +229,13 @@ changing_group() {
 	start_load low - read 1 0 --ioengine=libaio --iodepth=32 --bs=512k
 	start_load high - read 1 1000 --ioengine=libaio --iodepth=16
 	# Changing takes time of the processor, which is short here
-	other=$(share_beside third)
+	before=$(share_beside third)
 	own=$(share_beside low)
-	expect "it has $own %, while an unused group changes $other" \
-		"$own > 0 && $own <= $other + 4"
+	# What is learned of the device may shift its part meanwhile
+	after=$(share_beside third)
+	most=$(awk "BEGIN { print ($before > $after ? $before : $after) + 4 }")
+	expect "it has $own %, while an unused group changes $before and $after" \
+		"$own > 0 && $own <= $most"
 }
 
 run_cases idle_random idle_seq be_random be_seq flash_idle flash_be line_in_group \
