@@ -26,6 +26,9 @@
  * 3. What goes first.  A disk that puts requests in order may serve others
  *    instead for long; then it gets nothing else (cfq_waits_for_first()).
  *
+ * 4. Data.  What a disk gets next waits for what it has, so that is bounded, by
+ *    size (cfq_waits_for_data()).
+ *
  * All is under cfqmd->lock.
  */
 #include <linux/blk-mq.h>

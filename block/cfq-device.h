@@ -206,6 +206,7 @@ static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd,
  */
 #define CFQ_DISK_PAGES		512U
 
+/* Must what is next wait for that?  Keeps in mind since when, and what is lost. */
 static inline bool cfq_waits_for_data(struct cfq_driver_data *dd, u64 now_ns)
 {
 	if (!dd->one_head)

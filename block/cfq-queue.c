@@ -290,14 +290,16 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	u64 credit_ns = 0;
 
-	/* Who was away for long is as good as new. */
-	if (cfqq->last_end_ns + dd->tun.slice_idle_ns < now_ns)
+	/*
+	 * Between one request and the next a task has not been away.  Who was
+	 * away for long is as good as new.
+	 */
+	if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
+		credit_ns = cfq_max_lead_ns(dd);
+	else if (dd->one_head)
 		cfqq->served_ns -= min(cfqq->served_ns,
 				       (now_ns - cfqq->last_end_ns) /
 				       CFQ_FAVOURS_PART);
-	/* Between one request and the next a task has not been away. */
-	if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
-		credit_ns = cfq_max_lead_ns(dd);
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);

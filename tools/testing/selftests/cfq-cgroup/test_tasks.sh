@@ -255,10 +255,9 @@ favour_is_bounded() {
 	expect "shares of device time $(shares) %" "$(share 2) > 5 && $(share 2) <= 25"
 }
 
-# What is written is of the reader's group only where a task of it writes; so without a controller,
-# or in the root group, as here.
+# What the kernel writes back for no group is of the root group, and so is the reader.
 beside_writeback() {
-	title "and beside what is written back, in requests of up to 4 MB, two thirds"
+	title "and beside what is written back, in requests of up to 4 MB, half at least"
 	load_disk
 	echo 0 >"$QUEUE/iosched/low_latency"
 	start_load - - read 1 10000
