@@ -4,10 +4,10 @@
  *
  * A scheduler for disks must be judged on a disk, and the judge must be able
  * to say where the disk's time went. No real disk can. This one has one
- * actuator, and tells how long it worked on which sectors (the files "ranges"
- * and "stat", see below). Everything follows from the clock and from the
- * requests; there is no randomness, so that in virtual time two runs are the
- * same to the nanosecond.
+ * actuator, or more, and tells how long it worked on which sectors (the files
+ * "ranges" and "stat", see below). Everything follows from the clock and from
+ * the requests; there is no randomness, so that in virtual time two runs are
+ * the same to the nanosecond.
  *
  * The model
  *
@@ -87,6 +87,11 @@
  *   unplug  write 1: gone, with all that is in it
  *   plug    write 1: back again, with its data; reads 1 if plugged
  *
+ * Several actuators (@actuators), each with an equal part of the sectors, as
+ * of disks that have two, or in stripes of @stripe_kb that go round, as of an
+ * array, work in parallel. The parameters are those of each but for the
+ * capacity, and none has a write cache.
+ *
  * The default parameters are those of a WD2500JS: 250 GB, 7200 rpm, 8.9 ms
  * average and 21 ms full stroke, 8 MB, 300 MB/s. Other disks are other
  * parameters.
@@ -102,6 +107,8 @@
 
 /* Writes that the cache can hold apart, as many as NCQ tags and some more. */
 #define CFQ_DISK_CACHED		64
+/* Actuators. */
+#define CFQ_DISK_ARMS		16
 /* The longest piece that writes in the cache grow to: 1 MB. */
 #define CFQ_DISK_CACHED_SECTORS	2048
 /* Nobody waits for what is in the cache: its age bound is so much longer. */
@@ -158,6 +165,15 @@ static unsigned int bus_mb_s = 300;
 module_param(bus_mb_s, uint, 0444);
 MODULE_PARM_DESC(bus_mb_s, "rate between buffer and host, 10^6 bytes a second (default 300)");
 
+/* As a disk with several, or an array of disks, has them. */
+static unsigned int actuators = 1;
+module_param(actuators, uint, 0444);
+MODULE_PARM_DESC(actuators, "that work in parallel, each on its part (default 1)");
+
+static unsigned int stripe_kb;
+module_param(stripe_kb, uint, 0444);
+MODULE_PARM_DESC(stripe_kb, "that lie together on an actuator, KiB; 0: all it has (default 0)");
+
 static unsigned int ncq_depth = 31;
 module_param(ncq_depth, uint, 0444);
 MODULE_PARM_DESC(ncq_depth, "requests in the disk, 1 is without NCQ (default 31)");
@@ -195,8 +211,10 @@ struct disk_cmd {
 	struct cfq_disk_op op;
 };
 
-struct disk {
-	struct cfq_device dev;
+/* An actuator, with what is on its sectors. */
+struct disk_arm {
+	struct cfq_device *dev;
+	u32 nr;
 	struct cfq_disk_state state;
 
 	/* The head's work: requests, then what the write cache holds. */
@@ -220,6 +238,11 @@ struct disk {
 	struct cfq_disk_op cached[CFQ_DISK_CACHED];
 };
 
+struct disk {
+	struct cfq_device dev;
+	struct disk_arm arm[CFQ_DISK_ARMS];
+};
+
 static struct disk *to_disk(struct cfq_device *dev)
 {
 	return container_of(dev, struct disk, dev);
@@ -230,6 +253,40 @@ static struct disk_cmd *to_disk_cmd(struct cfq_disk_op *op)
 	return container_of(op, struct disk_cmd, op);
 }
 
+/* Places: in stripes, or as many for each actuator one after the other */
+
+static u64 disk_stripe_sectors(void)
+{
+	return stripe_kb ? stripe_kb * 2 : disk_geometry.sectors;
+}
+
+static struct disk_arm *disk_arm_of(struct disk *disk, u64 lba)
+{
+	u32 nr;
+
+	div_u64_rem(div64_u64(lba, disk_stripe_sectors()), actuators, &nr);
+	return &disk->arm[nr];
+}
+
+/* Where on its actuator is that sector of the disk? */
+static u64 disk_arm_lba(u64 lba)
+{
+	u64 in_stripe, stripe;
+
+	stripe = div64_u64_rem(lba, disk_stripe_sectors(), &in_stripe);
+	return div_u64(stripe, actuators) * disk_stripe_sectors() + in_stripe;
+}
+
+/* And back. */
+static u64 disk_lba(const struct disk_arm *arm, u64 arm_lba)
+{
+	u64 in_stripe, stripe;
+
+	stripe = div64_u64_rem(arm_lba, disk_stripe_sectors(), &in_stripe);
+	return (stripe * actuators + arm->nr) * disk_stripe_sectors() +
+	       in_stripe;
+}
+
 /* The write cache */
 
 static u32 disk_cache_sectors(void)
@@ -237,10 +294,10 @@ static u32 disk_cache_sectors(void)
 	return write_cache ? buffer_kb : 0;	/* half of the buffer, in 512 */
 }
 
-static bool disk_cache_has_room(struct disk *disk, u32 sectors)
+static bool disk_cache_has_room(struct disk_arm *arm, u32 sectors)
 {
-	return !list_empty(&disk->clean) &&
-	       disk->cached_sectors + sectors <= disk_cache_sectors();
+	return !list_empty(&arm->clean) &&
+	       arm->cached_sectors + sectors <= disk_cache_sectors();
 }
 
 static bool disk_op_contains(const struct cfq_disk_op *op, u64 lba, u32 sectors)
@@ -249,91 +306,91 @@ static bool disk_op_contains(const struct cfq_disk_op *op, u64 lba, u32 sectors)
 }
 
 /* The piece in the cache that holds all of these sectors. */
-static struct cfq_disk_op *disk_cache_find(struct disk *disk, u64 lba,
+static struct cfq_disk_op *disk_cache_find(struct disk_arm *arm, u64 lba,
 					   u32 sectors)
 {
 	struct cfq_disk_op *piece;
 
-	list_for_each_entry(piece, &disk->dirty, list)
+	list_for_each_entry(piece, &arm->dirty, list)
 		if (disk_op_contains(piece, lba, sectors))
 			return piece;
 	return NULL;
 }
 
-static void disk_cache_add(struct disk *disk, struct cfq_disk_op *op, u64 now)
+static void disk_cache_add(struct disk_arm *arm, struct cfq_disk_op *op, u64 now)
 {
 	struct cfq_disk_op *piece;
 
-	cfq_disk_forget(&disk->state, op->lba, op->sectors);
-	if (disk_cache_find(disk, op->lba, op->sectors))
+	cfq_disk_forget(&arm->state, op->lba, op->sectors);
+	if (disk_cache_find(arm, op->lba, op->sectors))
 		return;
 
-	disk->cached_sectors += op->sectors;
-	if (!list_empty(&disk->dirty)) {
-		piece = list_last_entry(&disk->dirty, struct cfq_disk_op, list);
+	arm->cached_sectors += op->sectors;
+	if (!list_empty(&arm->dirty)) {
+		piece = list_last_entry(&arm->dirty, struct cfq_disk_op, list);
 		if (piece->lba + piece->sectors == op->lba &&
 		    piece->sectors + op->sectors <= CFQ_DISK_CACHED_SECTORS &&
-		    cfq_range_of(&disk->dev, piece->lba) ==
-		    cfq_range_of(&disk->dev, op->lba)) {
+		    cfq_range_of(arm->dev, disk_lba(arm, piece->lba)) ==
+		    cfq_range_of(arm->dev, disk_lba(arm, op->lba))) {
 			piece->sectors += op->sectors;
 			return;
 		}
 	}
-	piece = list_first_entry(&disk->clean, struct cfq_disk_op, list);
+	piece = list_first_entry(&arm->clean, struct cfq_disk_op, list);
 	piece->lba = op->lba;
 	piece->sectors = op->sectors;
 	piece->place = op->place;
 	piece->arrival_ns = now;
-	list_move_tail(&piece->list, &disk->dirty);
+	list_move_tail(&piece->list, &arm->dirty);
 }
 
 /* The interface: what does not need the head, in parallel to it */
 
 /* The cache is in the way of the interface's next work. */
-static bool disk_bus_blocked(struct disk *disk)
+static bool disk_bus_blocked(struct disk_arm *arm)
 {
 	struct disk_cmd *dc;
 
-	if (disk->bus_busy || list_empty(&disk->bus))
+	if (arm->bus_busy || list_empty(&arm->bus))
 		return false;
-	dc = list_first_entry(&disk->bus, struct disk_cmd, op.list);
+	dc = list_first_entry(&arm->bus, struct disk_cmd, op.list);
 	switch (dc->cmd.op) {
 	case REQ_OP_WRITE:
-		return !disk_cache_has_room(disk, dc->op.sectors);
+		return !disk_cache_has_room(arm, dc->op.sectors);
 	case REQ_OP_FLUSH:
-		return disk->cached_sectors;
+		return arm->cached_sectors;
 	default:
 		return false;
 	}
 }
 
-static void disk_bus_start(struct disk *disk, u64 now)
+static void disk_bus_start(struct disk_arm *arm, u64 now)
 {
 	struct disk_cmd *dc;
 
-	if (disk->bus_busy || list_empty(&disk->bus) || disk_bus_blocked(disk))
+	if (arm->bus_busy || list_empty(&arm->bus) || disk_bus_blocked(arm))
 		return;
-	dc = list_first_entry(&disk->bus, struct disk_cmd, op.list);
-	disk->bus_busy = true;
-	disk->bus_start_ns = max(now, dc->op.arrival_ns);
-	disk->bus_done_ns = max(now, dc->op.ready_ns);
+	dc = list_first_entry(&arm->bus, struct disk_cmd, op.list);
+	arm->bus_busy = true;
+	arm->bus_start_ns = max(now, dc->op.arrival_ns);
+	arm->bus_done_ns = max(now, dc->op.ready_ns);
 	if (dc->cmd.op == REQ_OP_WRITE)
-		disk->bus_done_ns += (u64)dc->op.sectors *
+		arm->bus_done_ns += (u64)dc->op.sectors *
 				     disk_geometry.sector_bus_ns;
 }
 
-static void disk_bus_done(struct disk *disk)
+static void disk_bus_done(struct disk_arm *arm)
 {
 	struct disk_cmd *dc;
 
-	dc = list_first_entry(&disk->bus, struct disk_cmd, op.list);
+	dc = list_first_entry(&arm->bus, struct disk_cmd, op.list);
 	list_del(&dc->op.list);
-	disk->bus_busy = false;
+	arm->bus_busy = false;
 	if (dc->cmd.op == REQ_OP_WRITE)
-		disk_cache_add(disk, &dc->op, disk->bus_done_ns);
-	cfq_charge(&disk->dev, dc->cmd.lba, disk->bus_start_ns,
-		   disk->bus_done_ns);
-	cfq_finish(&disk->dev, &dc->cmd);
+		disk_cache_add(arm, &dc->op, arm->bus_done_ns);
+	cfq_charge(arm->dev, dc->cmd.lba, arm->bus_start_ns,
+		   arm->bus_done_ns);
+	cfq_finish(arm->dev, &dc->cmd);
 }
 
 /* The head */
@@ -350,107 +407,125 @@ static bool disk_cached_aged(const struct cfq_disk_op *piece, u64 now)
 }
 
 /* Which of a request and a piece in the cache goes first? */
-static bool disk_destage_first(struct disk *disk, struct cfq_disk_op *request,
+static bool disk_destage_first(struct disk_arm *arm, struct cfq_disk_op *request,
 			       struct cfq_disk_op *piece, u64 now)
 {
 	if (disk_aged(request, now))
 		return false;
 	if (disk_cached_aged(piece, now))
 		return true;
-	return cfq_disk_access_ns(&disk->state, piece, now) <
-	       cfq_disk_access_ns(&disk->state, request, now);
+	return cfq_disk_access_ns(&arm->state, piece, now) <
+	       cfq_disk_access_ns(&arm->state, request, now);
 }
 
 /* The cache's content competes with the requests, and does not only fill gaps. */
-static bool disk_cache_presses(struct disk *disk, u64 now)
+static bool disk_cache_presses(struct disk_arm *arm, u64 now)
 {
 	struct cfq_disk_op *oldest;
 
-	oldest = list_first_entry_or_null(&disk->dirty, struct cfq_disk_op,
+	oldest = list_first_entry_or_null(&arm->dirty, struct cfq_disk_op,
 					  list);
 	return oldest &&
-	       (disk_bus_blocked(disk) || disk_cached_aged(oldest, now));
+	       (disk_bus_blocked(arm) || disk_cached_aged(oldest, now));
 }
 
-static void disk_head_start(struct disk *disk, u64 now)
+static void disk_head_start(struct disk_arm *arm, u64 now)
 {
 	struct cfq_disk_op *op, *piece = NULL;
 
-	if (disk->head_op)
+	if (arm->head_op)
 		return;
 
-	op = cfq_disk_choose(&disk->state, &disk->requests, now,
+	op = cfq_disk_choose(&arm->state, &arm->requests, now,
 			     disk_age_bound_ns);
-	if (write_cache && (!op || disk_cache_presses(disk, now)))
-		piece = cfq_disk_choose(&disk->state, &disk->dirty, now,
+	if (write_cache && (!op || disk_cache_presses(arm, now)))
+		piece = cfq_disk_choose(&arm->state, &arm->dirty, now,
 					CFQ_DISK_CACHED_PATIENCE *
 					disk_age_bound_ns);
-	disk->head_destages = piece &&
-			      (!op || disk_destage_first(disk, op, piece, now));
-	if (disk->head_destages)
+	arm->head_destages = piece &&
+			      (!op || disk_destage_first(arm, op, piece, now));
+	if (arm->head_destages)
 		op = piece;
 	if (!op)
 		return;
 
 	list_del(&op->list);
-	disk->head_op = op;
-	disk->head_start_ns = max(now, op->arrival_ns);
-	disk->head_done_ns = cfq_disk_serve(&disk->state, op, now);
+	arm->head_op = op;
+	arm->head_start_ns = max(now, op->arrival_ns);
+	arm->head_done_ns = cfq_disk_serve(&arm->state, op, now);
 }
 
-static void disk_head_done(struct disk *disk)
+static void disk_head_done(struct disk_arm *arm)
 {
-	struct cfq_disk_op *op = disk->head_op;
+	struct cfq_disk_op *op = arm->head_op;
 
-	disk->head_op = NULL;
-	cfq_charge(&disk->dev, op->lba, disk->head_start_ns,
-		   disk->head_done_ns);
-	if (disk->head_destages) {
-		disk->cached_sectors -= op->sectors;
-		disk->destages++;
-		list_add(&op->list, &disk->clean);
+	arm->head_op = NULL;
+	cfq_charge(arm->dev, disk_lba(arm, op->lba), arm->head_start_ns,
+		   arm->head_done_ns);
+	if (arm->head_destages) {
+		arm->cached_sectors -= op->sectors;
+		arm->destages++;
+		list_add(&op->list, &arm->clean);
 	} else {
-		cfq_finish(&disk->dev, &to_disk_cmd(op)->cmd);
+		cfq_finish(arm->dev, &to_disk_cmd(op)->cmd);
 	}
 }
 
 /* The model's side of struct cfq_model */
 
-static u64 disk_next_event(struct cfq_device *dev)
+static u64 disk_arm_next_event(const struct disk_arm *arm)
 {
-	struct disk *disk = to_disk(dev);
 	u64 next = CFQ_NEVER;
 
-	if (disk->head_op)
-		next = disk->head_done_ns;
-	if (disk->bus_busy)
-		next = min(next, disk->bus_done_ns);
+	if (arm->head_op)
+		next = arm->head_done_ns;
+	if (arm->bus_busy)
+		next = min(next, arm->bus_done_ns);
 	return next;
+}
+
+static struct disk_arm *disk_next_arm(struct disk *disk)
+{
+	struct disk_arm *arm, *next = &disk->arm[0];
+
+	for (arm = next + 1; arm < disk->arm + actuators; arm++)
+		if (disk_arm_next_event(arm) < disk_arm_next_event(next))
+			next = arm;
+	return next;
+}
+
+static u64 disk_next_event(struct cfq_device *dev)
+{
+	return disk_arm_next_event(disk_next_arm(to_disk(dev)));
 }
 
 static void disk_advance(struct cfq_device *dev, u64 now)
 {
-	struct disk *disk = to_disk(dev);
+	struct disk_arm *arm;
 	u64 event;
 
-	while ((event = disk_next_event(dev)) <= now) {
-		if (disk->head_op && disk->head_done_ns == event)
-			disk_head_done(disk);
+	for (;;) {
+		arm = disk_next_arm(to_disk(dev));
+		event = disk_arm_next_event(arm);
+		if (event > now)
+			break;
+		if (arm->head_op && arm->head_done_ns == event)
+			disk_head_done(arm);
 		else
-			disk_bus_done(disk);
-		disk_bus_start(disk, event);
-		disk_head_start(disk, event);
+			disk_bus_done(arm);
+		disk_bus_start(arm, event);
+		disk_head_start(arm, event);
 	}
 }
 
 static void disk_submit(struct cfq_device *dev, struct cfq_cmd *cmd, u64 now)
 {
-	struct disk *disk = to_disk(dev);
+	struct disk_arm *arm = disk_arm_of(to_disk(dev), cmd->lba);
 	struct disk_cmd *dc = container_of(cmd, struct disk_cmd, cmd);
 	struct cfq_disk_op *op = &dc->op;
 	bool bus;
 
-	op->lba = cmd->lba;
+	op->lba = disk_arm_lba(cmd->lba);
 	op->sectors = cmd->sectors;
 	op->write = cmd->op == REQ_OP_WRITE;
 	op->buffered = false;
@@ -472,53 +547,72 @@ static void disk_submit(struct cfq_device *dev, struct cfq_cmd *cmd, u64 now)
 		op->place = cfq_disk_map(&disk_geometry, op->lba);
 
 	if (bus) {
-		list_add_tail(&op->list, &disk->bus);
-		disk_bus_start(disk, now);
+		list_add_tail(&op->list, &arm->bus);
+		disk_bus_start(arm, now);
 	} else {
 		if (write_cache && !op->write)
-			op->buffered = disk_cache_find(disk, op->lba,
+			op->buffered = disk_cache_find(arm, op->lba,
 						       op->sectors);
-		list_add_tail(&op->list, &disk->requests);
+		list_add_tail(&op->list, &arm->requests);
 	}
-	disk_head_start(disk, now);
+	disk_head_start(arm, now);
+}
+
+static void disk_arm_reset(struct disk_arm *arm)
+{
+	arm->state.geo = &disk_geometry;
+	arm->state.stream = NULL;
+	arm->head_op = NULL;
+	arm->bus_busy = false;
+	arm->cached_sectors = 0;
+	INIT_LIST_HEAD(&arm->requests);
+	INIT_LIST_HEAD(&arm->bus);
+	INIT_LIST_HEAD(&arm->dirty);
+	INIT_LIST_HEAD(&arm->clean);
+	for (unsigned int i = 0; i < CFQ_DISK_CACHED; i++) {
+		arm->cached[i].write = true;
+		list_add_tail(&arm->cached[i].list, &arm->clean);
+	}
 }
 
 static void disk_reset(struct cfq_device *dev)
 {
 	struct disk *disk = to_disk(dev);
 
-	disk->state.geo = &disk_geometry;
-	disk->state.stream = NULL;
-	disk->head_op = NULL;
-	disk->bus_busy = false;
-	disk->cached_sectors = 0;
-	INIT_LIST_HEAD(&disk->requests);
-	INIT_LIST_HEAD(&disk->bus);
-	INIT_LIST_HEAD(&disk->dirty);
-	INIT_LIST_HEAD(&disk->clean);
-	for (unsigned int i = 0; i < CFQ_DISK_CACHED; i++) {
-		disk->cached[i].write = true;
-		list_add_tail(&disk->cached[i].list, &disk->clean);
+	for (unsigned int i = 0; i < actuators; i++) {
+		disk->arm[i].dev = dev;
+		disk->arm[i].nr = i;
+		disk_arm_reset(&disk->arm[i]);
 	}
 }
 
 static void disk_show_stat(struct cfq_device *dev, struct seq_file *m)
 {
 	struct disk *disk = to_disk(dev);
+	u64 seeks = 0, hits = 0, destages = 0;
+	u32 cached_sectors = 0;
 
-	seq_printf(m, "seeks %llu\n", disk->state.seeks);
-	seq_printf(m, "buffer_hits %llu\n", disk->state.hits);
-	seq_printf(m, "destages %llu\n", disk->destages);
-	seq_printf(m, "cached_sectors %u\n", disk->cached_sectors);
+	for (unsigned int i = 0; i < actuators; i++) {
+		seeks += disk->arm[i].state.seeks;
+		hits += disk->arm[i].state.hits;
+		destages += disk->arm[i].destages;
+		cached_sectors += disk->arm[i].cached_sectors;
+	}
+	seq_printf(m, "seeks %llu\n", seeks);
+	seq_printf(m, "buffer_hits %llu\n", hits);
+	seq_printf(m, "destages %llu\n", destages);
+	seq_printf(m, "cached_sectors %u\n", cached_sectors);
 }
 
 static void disk_reset_stat(struct cfq_device *dev)
 {
 	struct disk *disk = to_disk(dev);
 
-	disk->state.seeks = 0;
-	disk->state.hits = 0;
-	disk->destages = 0;
+	for (unsigned int i = 0; i < actuators; i++) {
+		disk->arm[i].state.seeks = 0;
+		disk->arm[i].state.hits = 0;
+		disk->arm[i].destages = 0;
+	}
 }
 
 static void disk_set_limits(struct queue_limits *lim)
@@ -527,6 +621,9 @@ static void disk_set_limits(struct queue_limits *lim)
 		lim->features |= BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA;
 	if (rotational)
 		lim->features |= BLK_FEAT_ROTATIONAL;
+	/* No request is of two actuators. */
+	if (actuators > 1)
+		lim->chunk_sectors = min(disk_stripe_sectors(), U32_MAX);
 }
 
 static struct cfq_model disk_model __ro_after_init = {
@@ -559,6 +656,8 @@ static int __init disk_set_geometry(void)
 		{ "head_switch_us", head_switch_us, 0, 100000 },
 		{ "overhead_us", overhead_us, 0, 100000 },
 		{ "bus_mb_s", bus_mb_s, 1, 100000 },
+		{ "actuators", actuators, 1, CFQ_DISK_ARMS },
+		{ "stripe_kb", stripe_kb, 0, 1 << 20 },
 		{ "ncq_depth", ncq_depth, 1, 1024 },
 		{ "age_bound_ms", age_bound_ms, 1, 3600 * 1000 },
 		{ "buffer_kb", buffer_kb, 0, 1 << 20 },
@@ -566,13 +665,29 @@ static int __init disk_set_geometry(void)
 		  buffer_kb / CFQ_DISK_SEGMENTS },
 	};
 	struct cfq_disk_geometry *geo = &disk_geometry;
+	u64 sectors;
+	u32 unit;
 	int ret;
 
 	ret = cfq_check_limits(limits, ARRAY_SIZE(limits));
 	if (ret)
 		return ret;
 
-	cfq_disk_layout(geo, (u64)capacity_mb << (20 - SECTOR_SHIFT), heads,
+	/* A flush would be of all of them, and a stripe is to end in a page. */
+	if ((write_cache && actuators > 1) || stripe_kb % 4) {
+		pr_err("no write cache of several actuators, no stripe of %u KiB\n",
+		       stripe_kb);
+		return -EINVAL;
+	}
+
+	sectors = div_u64((u64)capacity_mb << (20 - SECTOR_SHIFT), actuators);
+	unit = stripe_kb ? stripe_kb * 2 : 8;
+	sectors = div_u64(sectors, unit) * unit;
+	if (!sectors) {
+		pr_err("no stripe of %u KiB fits\n", stripe_kb);
+		return -EINVAL;
+	}
+	cfq_disk_layout(geo, sectors, heads,
 			outer_sectors_per_track, inner_sectors_per_track);
 	cfq_disk_timing(geo, rpm, head_switch_us * NSEC_PER_USEC,
 			seek_track_us * NSEC_PER_USEC,
@@ -584,7 +699,7 @@ static int __init disk_set_geometry(void)
 	geo->overhead_ns = overhead_us * NSEC_PER_USEC;
 	disk_age_bound_ns = age_bound_ms * (u64)NSEC_PER_MSEC;
 
-	disk_model.sectors = geo->sectors;
+	disk_model.sectors = geo->sectors * actuators;
 	disk_model.queue_depth = ncq_depth;
 	return 0;
 }
