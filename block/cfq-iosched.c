@@ -237,7 +237,7 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
 	cfqq_link_rq(cfqq, rq, urgent ? &cfqd->cfqmd->urgent : &cfqq->fifo);
 	cfqq_update_statistics(cfqq, rq, now_ns);
-	cfqq_set_next_rq(cfqq, cfq_nearer_rq(dd, cfqq->next_rq, rq));
+	cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
 	if (cfqq_on_tree(cfqq))
 		list_del_init(&cfqq->idle_node);
 	else
@@ -507,8 +507,6 @@ static void cfq_request_merged(struct request_queue *q, struct request *rq,
 		/* It has a new first sector: sort it in again. */
 		elv_rb_del(&cfqq->sort_list, rq);
 		elv_rb_add(&cfqq->sort_list, rq);
-		if (cfqq->next_rq == rq)
-			cfqq_set_next_rq(cfqq, rq);
 	}
 }
 
@@ -541,24 +539,26 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
  * Choosing a queue.
  */
 
-/* A queue of the same class whose next request is near the head. */
+/* Of so many queues, those most behind, one that is close is looked for. */
+#define CFQ_COOPERATORS		16
+
+/* A sync queue of the same class whose next request is near the head. */
 static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
-					      struct cfq_queue *cfqq)
+					      enum cfq_class class)
 {
-	sector_t head = cfqd_dd(cfqd)->last_position;
-	struct rb_node *node = cfqd->pos_tree.rb_node;
-	struct cfq_queue *best = NULL;
+	struct cfq_entity *entity = cfq_st_first(&cfqd->trees[class]);
+	const sector_t head = cfqd_dd(cfqd)->last_position;
+	int nr;
 
-	while (node) {
-		struct cfq_queue *other = rb_entry(node, struct cfq_queue,
-						   pos_node);
-		sector_t pos = blk_rq_pos(other->next_rq);
+	for (nr = 0; entity && nr < CFQ_COOPERATORS; nr++) {
+		struct cfq_queue *cfqq = entity_to_cfqq(entity);
 
-		if (cfq_is_close(pos, head) && other->class == cfqq->class)
-			best = other;
-		node = pos < head ? node->rb_right : node->rb_left;
+		if (cfqq->sync && cfqq->nr_queued &&
+		    cfq_is_close(blk_rq_pos(cfqq->next_rq), head))
+			return cfqq;
+		entity = cfq_st_next(entity);
 	}
-	return best;
+	return NULL;
 }
 
 static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq,
@@ -614,7 +614,7 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	if (end == CFQ_END_LEFT || cfq_must_empty(dd))
 		goto expire;
 
-	close = cfq_close_cooperator(cfqd, cfqq);
+	close = cfq_close_cooperator(cfqd, cfqq->class);
 	if (close) {
 		u64 used_ns = cfqq->slice_used_ns;
 
@@ -1158,7 +1158,6 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 
 	cfqd->cfqmd = cfqmd;
 	cfqd->ref = 1;
-	cfqd->pos_tree = RB_ROOT;
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		INIT_LIST_HEAD(&cfqd->line[class]);
 		cfq_st_init(&cfqd->trees[class]);

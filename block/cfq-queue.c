@@ -166,37 +166,6 @@ void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
  */
 
 /**
- * cfqq_pos_tree_update - a queue is found by the sector of its next request
- * @cfqq: the queue, sync, on a disk; the request was changed
- */
-void cfqq_pos_tree_update(struct cfq_queue *cfqq)
-{
-	struct rb_root *root = &cfqq->cfqd->pos_tree;
-	struct rb_node **p = &root->rb_node, *parent = NULL;
-	sector_t pos;
-
-	if (cfqq->on_pos_tree) {
-		rb_erase(&cfqq->pos_node, root);
-		cfqq->on_pos_tree = false;
-	}
-	if (!cfqq->next_rq)
-		return;
-
-	pos = blk_rq_pos(cfqq->next_rq);
-	while (*p) {
-		struct cfq_queue *other;
-
-		parent = *p;
-		other = rb_entry(parent, struct cfq_queue, pos_node);
-		p = pos < blk_rq_pos(other->next_rq) ? &parent->rb_left :
-						       &parent->rb_right;
-	}
-	rb_link_node(&cfqq->pos_node, parent, p);
-	rb_insert_color(&cfqq->pos_node, root);
-	cfqq->on_pos_tree = true;
-}
-
-/**
  * cfqq_link_rq - put a request on the lists of its queue
  * @cfqq: the queue
  * @rq: the request
@@ -229,16 +198,15 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	struct request_queue *q = rq->q;
 
 	if (cfqq->nr_queued == 1) {
-		cfqq_set_next_rq(cfqq, NULL);
+		cfqq->next_rq = NULL;
 	} else if (cfqq->next_rq == rq) {
 		struct rb_node *next = rb_next(&rq->rb_node);
 		struct rb_node *prev = rb_prev(&rq->rb_node);
 
 		if (!next)
 			next = rb_first(&cfqq->sort_list);
-		cfqq_set_next_rq(cfqq,
-				 cfq_nearer_rq(&cfqmd->dd, rb_entry_rq(next),
-					       prev ? rb_entry_rq(prev) : NULL));
+		cfqq->next_rq = cfq_nearer_rq(&cfqmd->dd, rb_entry_rq(next),
+					      prev ? rb_entry_rq(prev) : NULL);
 	}
 	list_del_init(&rq->queuelist);
 	elv_rb_del(&cfqq->sort_list, rq);

@@ -237,7 +237,6 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq);
 bool cfqq_keeps_head(const struct cfq_queue *cfqq);
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns);
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq);
-void cfqq_pos_tree_update(struct cfq_queue *cfqq);
 void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
 		  struct list_head *fifo);
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq);
@@ -257,13 +256,6 @@ void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		  enum cfq_slot slot);
 struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd, struct request *rq,
 				u64 now_ns);
-
-static inline void cfqq_set_next_rq(struct cfq_queue *cfqq, struct request *rq)
-{
-	cfqq->next_rq = rq;
-	if (cfqq->sync && cfqd_dd(cfqq->cfqd)->one_head)
-		cfqq_pos_tree_update(cfqq);
-}
 
 /* The queues that have been idle for so long leave their trees. */
 static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 window_ns,

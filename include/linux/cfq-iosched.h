@@ -231,7 +231,6 @@ struct cfq_queue {
 	struct rb_root		sort_list;	/* queued requests by sector */
 	struct list_head	fifo;		/* queued requests by age */
 	struct request		*next_rq;	/* nearest one to the head */
-	struct rb_node		pos_node;	/* on cfqd->pos_tree */
 	unsigned int		nr_queued;
 	unsigned int		nr_in_driver;
 	unsigned int		since_fifo_check; /* dispatches */
@@ -242,7 +241,6 @@ struct cfq_queue {
 	bool			sync;
 	bool			shared;		/* of a priority, not of a task */
 	bool			owned;		/* more requests may come */
-	bool			on_pos_tree;
 
 	u64			sent_ns;	/* when the last request was */
 	u64			cost_ns;	/* moving average, a request */
@@ -276,7 +274,6 @@ struct cfq_data {
 
 	/* The per-task layer. */
 	struct cfq_service_tree	trees[CFQ_NR_CLASSES];
-	struct rb_root		pos_tree;	/* sync queues by next sector */
 	struct cfq_queue	*active_cfqq;	/* has a slice to itself */
 	/* Async ones, and sync ones for others than the tasks of the group. */
 	struct cfq_queue	*shared_cfqq[2][CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
