@@ -61,7 +61,7 @@ class Group:
 @dataclass(frozen=True)
 class Scenario:
     name: str
-    section: str  # of TARGETS.md, "published" or "programs"
+    section: str  # of TARGETS.md, "arrays", "published" or "programs"
     kind: str
     title: str
     command: str
@@ -126,6 +126,35 @@ def few(name, groups, title):
         groups,
         goal="error <= 1 pp; none: what mq-deadline does is not possible with shares",
     )
+
+
+def arrays():
+    """Devices that say they are disks, and are not, or not one."""
+    for name, what, parameters in (
+        ("array_2", "two heads, 512 KB each in turn", "actuators=2 stripe_kb=512"),
+        ("array_4", "four heads, 512 KB each in turn", "actuators=4 stripe_kb=512"),
+        ("array_8", "eight heads, 512 KB each in turn", "actuators=8 stripe_kb=512"),
+        ("array_16", "16 heads, 512 KB each in turn", "actuators=16 stripe_kb=512"),
+        ("no_disk", "a disk that says it is flash", "rotational=0 ncq_depth=31"),
+    ):
+        if name.startswith("array"):
+            parameters += " ncq_depth=256"
+        for suffix, title, processes, load in (
+            ("", "4 KB random reads, 25 processes a group", 25, "read"),
+            ("_streams", "128 KB sequential reads, 2 processes a group", 2, "seq"),
+        ):
+            yield side_by_side(
+                name + suffix,
+                "arrays",
+                "shares",
+                f"{what}: {title}, 20 s",
+                "disk",
+                4,
+                20,
+                three(processes, [load] * 3),
+                environment={"DISK_PARAMS": parameters},
+                goal="error <= 1 pp, >= 95 % of mq-deadline",
+            )
 
 
 def crowd(number):
@@ -576,6 +605,7 @@ SCENARIOS = [
             ("streams_8_1", "8 : 1", (0, 7)),
         )
     ),
+    *arrays(),
     Scenario(
         "examples",
         "5",

@@ -165,6 +165,42 @@ static inline void cfq_average_add(u64 *average, u64 value)
 }
 
 /*
+ * Has the device one head or more?  A single one that goes far, 64 MiB, takes a
+ * millisecond at least, and more for much data: no disk has 512 MB/s.
+ */
+#define CFQ_FAR_SECTORS		(64U << (20 - SECTOR_SHIFT))
+
+static inline bool cfq_is_far(sector_t a, sector_t b)
+{
+	return (a > b ? a - b : b - a) > CFQ_FAR_SECTORS;
+}
+
+static inline u64 cfq_head_least_ns(unsigned int pages)
+{
+	return NSEC_PER_MSEC + (u64)pages * 8 * NSEC_PER_USEC;
+}
+
+/* Moving average over so many samples; it counts from the first few on. */
+#define CFQ_HEADS_ALL		65536U
+#define CFQ_HEADS_MEMORY	128
+#define CFQ_HEADS_SAMPLES	32U
+
+static inline void cfq_heads_add(unsigned int *samples, unsigned int *average,
+				 bool soon)
+{
+	*samples = min(*samples + 1, CFQ_HEADS_MEMORY);
+	*average += ((int)(soon * CFQ_HEADS_ALL) - (int)*average) / (int)*samples;
+}
+
+/* Are there several?  Said of more than 1/16, and until it is less than 1/64. */
+static inline bool cfq_heads_many(unsigned int samples, unsigned int soon,
+				  bool many)
+{
+	return samples >= CFQ_HEADS_SAMPLES &&
+	       soon > CFQ_HEADS_ALL / (many ? 64 : 16);
+}
+
+/*
  * How parallel is the device?  By Little's law the requests that are really
  * being worked on are the rate at which requests go times what each takes when
  * it waits for no other.
@@ -207,7 +243,7 @@ static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int nr,
  * is as much work as its parts.  So work goes by size, in pages of 4 KiB.
  */
 #define CFQ_WORK_PAGE		8U	/* fixed point: a page that is read */
-#define CFQ_WORK_MAX		U16_MAX
+#define CFQ_WORK_MAX		((unsigned int)U16_MAX)
 #define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
 
 static inline unsigned int cfq_pages(unsigned int bytes)

@@ -46,21 +46,43 @@
 #define CFQ_PROBE_GAP_NS	(100 * NSEC_PER_USEC)
 
 /**
- * cfq_device_set_one_head - it is known now what the device is
- * @dd: the device, which is empty
- * @one_head: it works on one request at a time
+ * cfq_device_set_one_head - from now on a device is used in another way
+ * @dd: the device
+ * @one_head: as if it worked on one request at a time
  * @now_ns: time
- *
- * What was learned of it is learned anew.
  */
 void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 			     u64 now_ns)
 {
+	struct cfq_parallelism *par = &dd->par;
+
 	dd->one_head = one_head;
 	dd->charged_until_ns = now_ns;
+	dd->lost_work = 0;
+	dd->full_since_ns = 0;
+	dd->access_work = dd->heads.told_one && !one_head ? CFQ_ACCESS_WORK : 0;
+	par->probe = NULL;
+	par->drain = false;
+	par->work_ns = 0;
+	par->window_start_ns = now_ns;
+}
+
+/**
+ * cfq_device_forget - learn anew all that was learned of a device
+ * @dd: the device
+ * @now_ns: time
+ */
+void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
+{
 	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_COST_UNKNOWN_NS;
+	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
 	dd->par.write_work = CFQ_WORK_PAGE;
+	memset(&dd->heads, 0, sizeof(dd->heads));
+	dd->heads.told_one = cfq_told_one_head(dd->queue);
+	dd->heads.watched = dd->heads.told_one;
+	dd->heads.next_ns = dd->heads.watched ? now_ns : U64_MAX;
+	dd->heads.pause_ns = CFQ_DUEL_PAUSE_NS;
 }
 
 /**
@@ -72,7 +94,8 @@ void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q)
 {
 	dd->queue = q;
 	dd->mean_cost_ns = CFQ_COST_UNKNOWN_NS;
-	cfq_device_set_one_head(dd, cfq_told_one_head(q), 0);
+	cfq_device_forget(dd, 0);
+	cfq_device_set_one_head(dd, dd->heads.told_one, 0);
 }
 
 /* Bytes that are read or written; discards and the like have none. */
@@ -93,8 +116,10 @@ static bool cfq_sample_wanted(const struct cfq_parallelism *par,
 static unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
 				struct request *rq, unsigned int bytes)
 {
-	return cfq_request_work(rq_data_dir(rq) == WRITE, bytes,
-				dd->par.write_work);
+	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE, bytes,
+					     dd->par.write_work);
+
+	return min(dd->access_work + work, CFQ_WORK_MAX);
 }
 
 /*
@@ -204,6 +229,23 @@ static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 		cfq_start_probe(dd, rq, bytes, work, now_ns);
 }
 
+/*
+ * If a read that took @ns was done no sooner than a head would do it, it is worth
+ * looking at whether there is one.
+ */
+static void cfq_heads_watch(struct cfq_driver_data *dd, u64 ns)
+{
+	struct cfq_heads *heads = &dd->heads;
+
+	bool watched = heads->told_one ||
+		ns > cfq_head_least_ns(cfq_pages(dd->par.probe_bytes)) *
+		     (dd->par.probe_beside + 1);
+
+	if (watched && !heads->watched)
+		heads->next_ns = 0;
+	heads->watched = watched;
+}
+
 /**
  * cfq_learn_completed - learn from the request that is watched
  * @dd: the device
@@ -225,6 +267,8 @@ void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
 	kind = cfq_request_kind(write, par->probe_bytes);
 	cfq_service_add(&par->service_ns[kind], ns, par->probe_beside,
 			par->parallel);
+	if (!write)
+		cfq_heads_watch(dd, ns);
 	if (!par->probe_alone)
 		return;
 	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns,

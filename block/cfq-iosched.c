@@ -359,13 +359,13 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	}
 }
 
-/*
- * Somebody has told what the device is, for which it was emptied.  What was
- * learned of it is learned anew.
- */
-static void cfq_set_one_head(struct cfq_meta_data *cfqmd, bool one_head,
-			     u64 now_ns)
+/* It may be known better by now what the device is (block/cfq-heads.c). */
+static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
+	bool one_head = cfq_heads_decide(&cfqmd->dd, now_ns);
+
+	if (one_head == cfqmd->dd.one_head)
+		return;
 	cfq_end_idle(cfqmd, 0, now_ns);
 	cfq_groups_end_turn(cfqmd, now_ns, CFQ_END_DRAIN);
 	cfq_device_set_one_head(&cfqmd->dd, one_head, now_ns);
@@ -381,9 +381,8 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 
 	spin_lock_irq(&cfqmd->lock);
 	cfq_end_idle(cfqmd, cfqmd->dd.tun.group_idle_ns, now_ns);
-	if (unlikely(cfqmd->dd.one_head != cfq_told_one_head(hctx->queue)) &&
-	    !cfqmd->nr_queued && !cfqmd->dd.nr_in_driver)
-		cfq_set_one_head(cfqmd, !cfqmd->dd.one_head, now_ns);
+	if (unlikely(cfq_heads_ask(&cfqmd->dd, now_ns)))
+		cfq_decide_heads(cfqmd, now_ns);
 	while (!list_empty(list)) {
 		rq = list_first_entry(list, struct request, queuelist);
 		list_del_init(&rq->queuelist);
@@ -564,6 +563,7 @@ static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
 static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq,
 			 u64 now_ns)
 {
+	cfq_heads_slice(&cfqd_dd(cfqd)->heads, cfqq, now_ns);
 	cfqd->active_cfqq = cfqq;
 	cfqq->slice_start_ns = now_ns;
 	cfqq->slice_used_ns = 0;
@@ -762,7 +762,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (!cfqq->nr_queued)
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
-	rq_set_estimate_ns(rq, dd->one_head ? cfqq->cost_ns :
+	rq_set_estimate_ns(rq, dd->one_head || dd->access_work ? cfqq->cost_ns :
 				   cfq_parallel_cost_ns(dd, rq));
 	cfqq_charge_entity(cfqq, rq_estimate_ns(rq));
 	cfq_group_sent(cfqd, blk_rq_sectors(rq),

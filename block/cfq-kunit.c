@@ -29,6 +29,35 @@ static void cfq_test_prio_slice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_prio_slice_ns(5, 7), 2ULL);
 }
 
+static void cfq_test_heads(struct kunit *test)
+{
+	unsigned int samples = 0, soon = 0, i;
+
+	/* Unknown, whatever the first few were. */
+	for (i = 1; i < CFQ_HEADS_SAMPLES; i++)
+		cfq_heads_add(&samples, &soon, true);
+	KUNIT_EXPECT_FALSE(test, cfq_heads_many(samples, soon, false));
+	cfq_heads_add(&samples, &soon, true);
+	KUNIT_EXPECT_EQ(test, soon, CFQ_HEADS_ALL);
+	KUNIT_EXPECT_TRUE(test, cfq_heads_many(samples, soon, false));
+
+	/* A single head, after many: in no more samples than are remembered five times. */
+	for (i = 0; i < 5 * CFQ_HEADS_MEMORY; i++)
+		cfq_heads_add(&samples, &soon, false);
+	KUNIT_EXPECT_EQ(test, samples, (unsigned int)CFQ_HEADS_MEMORY);
+	KUNIT_EXPECT_FALSE(test, cfq_heads_many(samples, soon, true));
+
+	/* One in 25 changes nothing. */
+	for (i = 0; i < 1000; i++)
+		cfq_heads_add(&samples, &soon, i % 25 == 0);
+	KUNIT_EXPECT_FALSE(test, cfq_heads_many(samples, soon, false));
+	KUNIT_EXPECT_TRUE(test, cfq_heads_many(samples, soon, true));
+
+	KUNIT_EXPECT_FALSE(test, cfq_is_far(0, CFQ_FAR_SECTORS));
+	KUNIT_EXPECT_TRUE(test, cfq_is_far(0, CFQ_FAR_SECTORS + 1));
+	KUNIT_EXPECT_TRUE(test, cfq_is_far(CFQ_FAR_SECTORS + 1, 0));
+}
+
 static void cfq_test_latency_slice(struct kunit *test)
 {
 	const u64 target_ns = 300 * NSEC_PER_MSEC;
@@ -861,6 +890,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_class_overdue),
 	KUNIT_CASE(cfq_test_debt),
 	KUNIT_CASE(cfq_test_prio_slice),
+	KUNIT_CASE(cfq_test_heads),
 	KUNIT_CASE(cfq_test_latency_slice),
 	KUNIT_CASE(cfq_test_group_prio),
 	KUNIT_CASE(cfq_test_share),

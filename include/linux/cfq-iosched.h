@@ -182,12 +182,44 @@ struct cfq_parallelism {
 	bool		drain;		/* nothing is sent, for a sample */
 };
 
+/* Slices, or all at the same time?  See block/cfq-heads.c. */
+enum cfq_duel_phase {
+	CFQ_DUEL_NONE,
+	CFQ_DUEL_SAME,		/* measured as it is */
+	CFQ_DUEL_CHANGE,	/* what is in the device was sent before */
+	CFQ_DUEL_OTHER,		/* measured as it would be otherwise */
+};
+
+/* What the device is. */
+struct cfq_heads {
+	bool		told_one;	/* it says: one head */
+	bool		watched;	/* a read takes as long as a head needs */
+	bool		many;		/* it has several, as far as is known */
+	bool		mixed;		/* so it is better without slices */
+
+	sector_t	position;	/* of the read that was completed last */
+	u64		completed_ns;
+	unsigned int	samples;	/* of far reads that waited for another */
+	unsigned int	soon;		/* of these, of CFQ_HEADS_ALL, so soon */
+	u64		sample_ns;	/* when the last one was */
+
+	enum cfq_duel_phase phase;
+	unsigned int	won;		/* duels running */
+	const void	*stream;	/* that had the last slice: to compare */
+	u64		competed_ns;	/* when another one had one */
+	u64		phase_ns;	/* its begin */
+	u64		next_ns;	/* when something is to be decided */
+	u64		pause_ns;	/* to the next duel */
+	u64		duel_pages;	/* read in this phase */
+	u64		duel_rate;	/* pages/s in the one before */
+};
+
 /* What exists once per device because the hardware does. */
 struct cfq_driver_data {
 	struct request_queue	*queue;
 	/*
-	 * The device has one head: it works on one request at a time, seeks
-	 * cost, and waiting for the next nearby request can pay.
+	 * The device is used as if it had one head: it works on one request at a
+	 * time, seeks cost, and waiting for the next nearby request can pay.
 	 */
 	bool			one_head;
 	/* Requests sent, not completed; read locklessly by cfq_nr_descriptors(). */
@@ -200,6 +232,8 @@ struct cfq_driver_data {
 	u64			charged_until_ns;
 	/* The work of all requests sent, not completed. */
 	unsigned int		work_in_driver;
+	/* Of each request beside that by its size. */
+	unsigned int		access_work;
 	/* On a disk: that of those which seem lost; since when it is full. */
 	unsigned int		lost_work;
 	u64			full_since_ns;
@@ -209,6 +243,7 @@ struct cfq_driver_data {
 	u64			pages_cost_ns;
 	u64			sent_ns;	/* when the last request was */
 	struct cfq_parallelism	par;
+	struct cfq_heads	heads;
 
 	struct hrtimer		idle_timer;
 	struct cfq_tunables	tun;

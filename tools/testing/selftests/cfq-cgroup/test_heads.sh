@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What the device is does not depend on what it says: many heads, one, or none.
+
+. ./test_common.sh
+
+# start_streams: two in each of three groups, 8 : 4 : 1
+start_streams() {
+	local first=0 prio
+
+	for prio in 0 4 7; do
+		make_group "g$prio" "$prio"
+		start_load "g$prio" - seq 2 "$first"
+		first=$((first + 500))
+	done
+	watch_mb 0 500 500 500 1000 500
+}
+
+# streams SCHEDULER: the MB that they read in 5 s, once it is known what the device is
+streams() {
+	select_sched "$1" >/dev/null
+	sleep 4
+	measure 5
+	awk '{ sum += $6 } END { printf "%.0f", sum * 512 / 1e6 }' "$TMP/ranges"
+}
+
+# device NAME: what the scheduler knows of it
+device() {
+	sed -n "s/^$1 //p" "/sys/kernel/debug/block/$DISK/sched/device"
+}
+
+# heads NR LEAST: of an array, and how much of mq-deadline's they are to read
+heads() {
+	local cfq deadline
+
+	title "$1 heads that say they are a disk: streams get $2 of what mq-deadline reads"
+	load_disk actuators="$1" stripe_kb=512 ncq_depth=256
+	start_streams
+	cfq=$(streams cfq)
+	note "reads that came too soon for one head: $(device soon)"
+	expect "without slices: $(device mixed)" "$(device mixed) == ($1 > 2)"
+	deadline=$(streams mq-deadline)
+	stop_loads
+	expect "MB: $cfq, mq-deadline $deadline" "$deadline > 50 && $cfq >= $2 * $deadline"
+}
+
+two() { heads 2 1.8; }
+eight() { heads 8 0.95; }
+sixteen() { heads 16 0.95; }
+
+one() {
+	local told not_told
+
+	title "one head is known, and used as such, if it says that it is flash"
+	load_disk
+	start_streams
+	told=$(streams cfq)
+	expect "a disk: one head $(device one_head), soon $(device soon), mixed $(device mixed)" \
+		"$(device one_head) == 1 && $(device soon) < 0.03 && $(device mixed) == 0"
+	expect "shares $(shares)" "$(distance 61.5 30.8 7.7) < 3"
+	echo 0 >"$QUEUE/rotational" || fail "cannot write rotational"
+	not_told=$(streams cfq)
+	expect "as flash: one head $(device one_head)" "$(device one_head) == 1"
+	expect "shares $(shares)" "$(distance 61.5 30.8 7.7) < 3"
+	expect "MB: $told, as flash $not_told" "$told > 250 && $not_told >= 0.9 * $told"
+	stop_loads
+}
+
+# told_anew: what was learned does not outlive what it says
+told_anew() {
+	title "who writes rotational is believed, until it is known better"
+	load_disk actuators=8 stripe_kb=512 ncq_depth=256
+	start_streams
+	streams cfq >/dev/null
+	expect "without slices: $(device mixed)" "$(device mixed) == 1"
+	echo 0 >"$QUEUE/rotational"
+	sleep 0.1
+	expect "as flash: one head $(device one_head), mixed $(device mixed)" \
+		"$(device one_head) == 0 && $(device mixed) == 0"
+	echo 1 >"$QUEUE/rotational"
+	sleep 0.1
+	expect "as a disk: mixed $(device mixed)" "$(device mixed) == 0"
+	sleep 4
+	expect "without slices: $(device mixed)" "$(device mixed) == 1"
+	stop_loads
+}
+
+flash() {
+	title "fast flash is not looked at"
+	load_flash
+	make_group g 4
+	flood 1 g
+	stop_loads
+	expect "far reads $(device far_reads)" "$(device far_reads) == 0 && $(ios) > 10000"
+}
+
+run_cases one two eight sixteen told_anew flash
