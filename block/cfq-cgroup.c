@@ -38,12 +38,6 @@ struct cfq_cgroup *cfq_root_cgroup(void)
 	return &cfq_root_css.cfqc;
 }
 
-/* In a hierarchy of its own there are no files of others. */
-struct cfq_followed cfq_cgroup_followed(struct cfq_cgroup *cfqc)
-{
-	return (struct cfq_followed) { };
-}
-
 bool cfq_disk_exists(dev_t dev)
 {
 	struct device *device;
@@ -74,6 +68,9 @@ cfqc_css_alloc(struct cgroup_subsys_state *parent)
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	cfq_cgroup_init(&new->cfqc);
+	/* The root group is there before work can be done. */
+	if (parent)
+		cfq_follow_new();
 	return &new->css;
 }
 
@@ -105,12 +102,13 @@ struct cgroup_subsys cfq_cgrp_subsys = {
 #endif
 };
 
-/* The kernel does it by itself. */
+/* The kernel registers the subsystem by itself. */
 int __init cfq_groups_register(void)
 {
-	return 0;
+	return cfq_follow_init();
 }
 
 void cfq_groups_unregister(void)
 {
+	cfq_follow_exit();
 }

@@ -50,7 +50,7 @@ static int cfqc_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
 
 	mutex_lock(&cfq_weight_mutex);
 	if (!weight)
-		now = cfq_cgroup_followed(cfqc).weight ?: CFQ_WEIGHT_DEFAULT;
+		now = cfqc->followed.weight ?: CFQ_WEIGHT_DEFAULT;
 	ret = cfq_cgroup_set(cfqc, &cfqc->weight, now);
 	if (!ret)
 		cfqc->weight_set = weight;
@@ -373,7 +373,7 @@ static const char *cfqc_weight_by(struct cfq_cgroup *cfqc, dev_t dev)
 			return "device";
 	if (cfqc->weight_set)
 		return "group";
-	return cfq_cgroup_followed(cfqc).file ?: "default";
+	return cfqc->followed.file ?: "default";
 }
 
 static int cfqc_stat_show(struct seq_file *m, void *unused)

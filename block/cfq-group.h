@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * CFQ I/O scheduler: what those share who make the groups (block/cfq-cgroup.c),
- * keep them (block/cfq-grid.c) and set them (block/cfq-files.c).
+ * keep them (block/cfq-grid.c) and set them (block/cfq-files.c,
+ * block/cfq-follow.c).
  */
 #ifndef CFQ_GROUP_H
 #define CFQ_GROUP_H
@@ -35,10 +36,21 @@ struct cfq_device_settings {
 };
 
 /**
+ * struct cfq_followed - what a group follows that has no weight of its own
+ * @weight: in a file of somebody else; 0 if there is none
+ * @file: which one it is
+ */
+struct cfq_followed {
+	unsigned int		weight;
+	const char		*file;
+};
+
+/**
  * struct cfq_cgroup - a group of tasks
  * @row: its cfqds, one a device; see the locks in block/cfq-grid.c
  * @weight: of its cfqds, unless one is set for their device
  * @weight_set: it was set in a file of ours, so it follows no other
+ * @followed: what it follows otherwise
  * @leaf_weight: of its tasks beside its child groups
  * @class: of its cfqds
  * @max_held: requests that each may hold, unless set for its device
@@ -49,21 +61,12 @@ struct cfq_cgroup {
 	struct list_head	row;
 	unsigned int		weight;
 	bool			weight_set;
+	struct cfq_followed	followed;
 	unsigned int		leaf_weight;
 	enum cfq_class		class;
 	unsigned int		max_held;
 	struct list_head	devices;
 	bool			offline;
-};
-
-/**
- * struct cfq_followed - what a group follows that has no weight of its own
- * @weight: in a file of somebody else; 0 if there is none
- * @file: which one it is
- */
-struct cfq_followed {
-	unsigned int		weight;
-	const char		*file;
 };
 
 /*
@@ -108,15 +111,6 @@ struct cfq_cgroup *cfq_root_cgroup(void);
  */
 bool cfq_disk_exists(dev_t dev);
 
-/**
- * cfq_cgroup_followed - what a group follows
- * @cfqc: the group
- *
- * Context: process context, cfq_weight_mutex is held.
- * Return: a weight, and where it is from.
- */
-struct cfq_followed cfq_cgroup_followed(struct cfq_cgroup *cfqc);
-
 /*
  * What is done with them.
  */
@@ -130,6 +124,10 @@ int cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class);
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value);
 void cfq_groups_expect_limits(void);
+
+int cfq_follow_init(void);
+void cfq_follow_exit(void);
+void cfq_follow_new(void);
 
 /* Protects cfqc->weight_set, and what groups follow. */
 extern struct mutex cfq_weight_mutex;

@@ -17,7 +17,14 @@
 
 #include <linux/cfq-iosched.h>
 
-#include "cfq-blkcg.h"
+#include "blk-cgroup.h"
+#include "cfq-group.h"
+
+/* What the policy has in a group. */
+struct cfq_blkcg {
+	struct blkcg_policy_data cpd;
+	struct cfq_cgroup	cfqc;
+};
 
 static struct blkcg_policy cfq_policy;
 
@@ -28,19 +35,11 @@ static struct cfq_blkcg *cpd_to_cfq_blkcg(struct blkcg_policy_data *cpd)
 	return container_of(cpd, struct cfq_blkcg, cpd);
 }
 
-struct cfq_blkcg *css_to_cfq_blkcg(struct cgroup_subsys_state *css)
-{
-	return cpd_to_cfq_blkcg(blkcg_to_cpd(css_to_blkcg(css), &cfq_policy));
-}
-
 struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css)
 {
-	return &css_to_cfq_blkcg(css)->cfqc;
-}
+	struct blkcg *blkcg = css_to_blkcg(css);
 
-struct cfq_followed cfq_cgroup_followed(struct cfq_cgroup *cfqc)
-{
-	return container_of(cfqc, struct cfq_blkcg, cfqc)->followed;
+	return &cpd_to_cfq_blkcg(blkcg_to_cpd(blkcg, &cfq_policy))->cfqc;
 }
 
 struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc)
