@@ -22,9 +22,11 @@ has_controller() {
 	grep -qs "^$1[[:space:]]" /proc/cgroups
 }
 
-# loads_groups: cfq is a module here, with groups that are those of the io controller
-loads_groups() {
-	[ "$SCHED" = cfq ] && load_module cfq && grep -q ' cfq_cpd_alloc' /proc/kallsyms
+# io_groups: groups of cfq are those of the io controller; there it may be a module
+io_groups() {
+	[ "$SCHED" = cfq ] || return 1
+	grep -q ' cfq_cpd_alloc' /proc/kallsyms && return
+	load_module cfq && grep -q ' cfq_cpd_alloc' /proc/kallsyms
 }
 
 # Whose groups they are, and what the names of the scheduler's files begin with: cfq.weight
@@ -34,7 +36,7 @@ set_controller() {
 	[ "$SCHED" != bfq ] || { CONTROLLER=blkio FILES=; }
 	if has_controller "$CONTROLLER"; then
 		:
-	elif loads_groups 2>/dev/null; then
+	elif io_groups 2>/dev/null; then
 		CONTROLLER=blkio
 		FILES=blkio.cfq
 	else

@@ -1,31 +1,68 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The files that services and containers are set by, io.weight and io.bfq.weight: a group whose
-# io.cfq.weight was not set follows them. With groups of the io controller, version 2.
+# The files that services and containers are set by, io.weight and io.bfq.weight: in version 2, a
+# group whose cfq.weight (io.cfq.weight) was not set follows them.
 
 . ./test_common.sh
+
+USER_ID=1000			# without privileges
+# By path, since the shell of busybox would take its own, which cannot become a user
+UNSHARE=$([ -x /usr/bin/unshare ] && echo /usr/bin/)unshare
 
 # sets NAME TEXT: a file of group g
 sets() {
 	echo "$2" >"$CG/g/$1" || fail "cannot write $2 to $1"
 }
 
-# weighs WEIGHT BY: what group g has, and by which file
+# weighs WEIGHT BY [GROUP]: what group g has, or another one, and by which file
 weighs() {
-	local weight by
+	local weight by group=${3:-g}
 
-	weight=$(sed -n 's/^default //p' "$CG/g/$FILES.weight")
-	by=$(stat g weight_by)
+	weight=$(sed -n 's/^default //p' "$CG/$group/$FILES.weight")
+	by=$(stat "$group" weight_by)
 	expect "a weight of $weight by $by" "$weight == $1 && \"$by\" == \"$2\""
+}
+
+# one_read GROUP: so that it is known on the disk
+one_read() {
+	(run_as "$1" - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null
 }
 
 # group_on_disk: group g, with I/O on a disk
 group_on_disk() {
 	load_disk
 	make_group g
-	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null
-	# Who has just mounted the file system is too fast
+	one_read g
+	# Who makes the first group of all is too fast
 	sleep 0.1
+}
+
+# controls GROUP CONTROLLERS: for its children, "+" or "-" before each
+controls() {
+	echo "$2" >"$CG/$1/cgroup.subtree_control" || fail "$1 does not take $2"
+}
+
+before() {
+	title "what was written before cfq was enabled counts"
+	load_disk
+	controls . "-cfq +io"
+	mkdir "$CG/p"
+	echo 300 >"$CG/p/io.weight"
+	controls . +cfq
+	# It is the first group of all, which may be too fast
+	sleep 0.1
+	one_read p
+	weighs 300 io.weight p
+	controls p +io
+	mkdir "$CG/p/g"
+	echo 800 >"$CG/p/g/io.weight"
+	controls p +cfq
+	one_read p/g
+	weighs 800 io.weight p/g
+	controls p -io
+	weighs 100 default p/g
+	controls p +io
+	weighs 800 io.weight p/g
 }
 
 follows() {
@@ -46,34 +83,56 @@ set_wins() {
 	title "a weight that is set wins until it is taken back"
 	group_on_disk
 	sets io.weight 800
-	sets io.cfq.weight 50
+	sets "$FILES.weight" 50
 	weighs 50 group
 	sets io.weight 700
 	weighs 50 group
-	sets io.cfq.weight default
+	sets "$FILES.weight" default
 	weighs 700 io.weight
-	sets io.cfq.ioprio 0
+	sets "$FILES.ioprio" 0
 	weighs 200 group
-	sets io.cfq.weight "default default"
+	sets "$FILES.weight" "default default"
 	weighs 700 io.weight
-	sets io.cfq.weight "$(cat "/sys/block/$DISK/dev") 60"
+	sets "$FILES.weight" "$(cat "/sys/block/$DISK/dev") 60"
 	weighs 700 device
-	sets io.cfq.weight 100
-	sets io.cfq.weight "$(cat "/sys/block/$DISK/dev") default"
+	sets "$FILES.weight" 100
+	sets "$FILES.weight" "$(cat "/sys/block/$DISK/dev") default"
 	weighs 100 group
 }
 
 bfq_too() {
 	title "io.bfq.weight counts where io.weight is 100"
 	group_on_disk
-	load_module bfq || fail "cannot load bfq"
+	[ -e "$CG/g/io.bfq.weight" ] || load_module bfq || fail "cannot load bfq"
 	sets io.bfq.weight 300
 	weighs 300 io.bfq.weight
 	sets io.weight 800
 	weighs 800 io.weight
 	sets io.weight 100
 	weighs 300 io.bfq.weight
-	rmmod bfq || fail "cannot remove bfq"
+	! grep -q "^bfq " /proc/modules || rmmod bfq || fail "cannot remove bfq"
+}
+
+by_user() {
+	title "it counts as well if who writes it may not read it"
+	group_on_disk
+	chown "$USER_ID" "$CG/g/io.weight"
+	chmod 200 "$CG/g/io.weight"
+	"$UNSHARE" -S "$USER_ID" sh -c "echo 700 >$CG/g/io.weight" || fail "the user cannot write"
+	weighs 700 io.weight
+}
+
+remounted() {
+	title "it does not matter how often version 2 is mounted, and where"
+	group_on_disk
+	sets io.weight 800
+	umount "$CG" || fail "version 2 is in use"
+	mount_unified "$TMP/elsewhere"
+	sets io.weight 300
+	weighs 300 io.weight
+	remove_groups
+	umount "$CG"
+	mount_unified
 }
 
 old() {
@@ -83,7 +142,7 @@ old() {
 	rmmod cfq || fail "cannot remove the module"
 	sets io.weight 800
 	select_sched cfq
-	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null
+	one_read g
 	weighs 800 io.weight
 }
 
@@ -117,12 +176,19 @@ meanwhile() {
 	kill $pids
 	# shellcheck disable=SC2086 # a list of numbers
 	wait $pids 2>/dev/null
-	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null
+	one_read g
 	sets io.weight 800
 	weighs 800 io.weight
 }
 
 needs_groups
-[ "$CONTROLLER" = blkio ] || skip_all "cfq is no module here"
-mount_unified /sys/fs/cgroup
-run_cases follows set_wins bfq_too old meanwhile
+mount_unified
+set -- follows set_wins bfq_too by_user remounted
+if [ "$CONTROLLER" = cfq ]; then
+	# Where groups are those of io, its files come with them
+	set -- before "$@"
+	controls . +io
+elif grep -q "^cfq " /proc/modules; then
+	set -- "$@" old meanwhile
+fi
+run_cases "$@"
