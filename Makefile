@@ -13,7 +13,7 @@ help:
 tree: packages
 	@kit/tree '$(KERNEL)'
 
-#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, kcsan, onelayer or locktime
+#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, kcsan, onelayer, blkcg or locktime
 .PHONY: kernel
 kernel: tree
 	@kit/kernel '$(KERNEL)' $(FLAVOUR)

@@ -2,8 +2,8 @@
 /*
  * CFQ I/O scheduler: the cgroup subsystem "cfq".
  *
- * How groups come in.  What is done with them is the business of
- * block/cfq-grid.c.
+ * How groups come in, where they are not those of the io controller.  What is
+ * done with them is the business of block/cfq-grid.c.
  */
 #include <linux/blkdev.h>
 #include <linux/cgroup.h>

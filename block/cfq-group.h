@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CFQ I/O scheduler: what those share who make the groups (block/cfq-cgroup.c),
- * keep them (block/cfq-grid.c) and set them (block/cfq-files.c,
- * block/cfq-follow.c).
+ * CFQ I/O scheduler: what those share who make the groups (block/cfq-cgroup.c or
+ * block/cfq-blkcg.c), keep them (block/cfq-grid.c) and set them
+ * (block/cfq-files.c, block/cfq-follow.c).
  */
 #ifndef CFQ_GROUP_H
 #define CFQ_GROUP_H
@@ -137,9 +137,11 @@ extern struct mutex cfq_grid_mutex;
 
 /*
  * The control files, of version 1 and 2.  A file is named after the subsystem
- * and, where that is not the scheduler's own, the prefix.
+ * and, where that is not the scheduler's own, the prefix: io.cfq.weight.
  */
-#ifndef CFQ_FILE_PREFIX
+#ifdef CONFIG_CFQ_CGROUP_IO
+#define CFQ_FILE_PREFIX		"cfq."
+#else
 #define CFQ_FILE_PREFIX		""
 #endif
 

@@ -2,11 +2,12 @@
 /*
  * CFQ I/O scheduler: groups of the io controller.
  *
- * How groups come in where the kernel has no subsystem "cfq", as a module can
- * bring none: every group of the io controller (blkio in version 1) is one here,
- * by data that a policy of that controller may have in each of its groups.  So
- * the files are io.cfq.* and blkio.cfq.*.  The policy has no data for devices:
- * what it would be told of these, the scheduler knows.
+ * How groups come in where the kernel has no subsystem "cfq", as was chosen when
+ * it was configured, or as a module can bring none: every group of the io
+ * controller (blkio in version 1) is one here, by data that a policy of that
+ * controller may have in each of its groups.  So the files are io.cfq.* and
+ * blkio.cfq.*.  The policy has no data for devices: what it would be told of
+ * these, the scheduler knows.
  *
  * What is done with groups is the business of block/cfq-grid.c.
  */
@@ -62,9 +63,9 @@ bool cfq_disk_exists(dev_t dev)
 		return false;
 	snprintf(text, sizeof(text), "%u:%u ", MAJOR(dev), MINOR(dev));
 	blkg_conf_init(&ctx, text);
-	if (cfq_conf_open_bdev(&ctx, &cfq_policy))
+	if (blkg_conf_open_bdev(&ctx))
 		return false;
-	cfq_conf_close_bdev(&ctx);
+	blkg_conf_close_bdev(&ctx);
 	return true;
 }
 
