@@ -308,7 +308,7 @@ device_weight() {
 }
 
 [ -d /run/systemd/system ] || skip_all "no systemd"
-[ "$CONTROLLER" = blkio ] || skip_all "cfq is no module here"
+[ "$CONTROLLER" = blkio ] || skip_all "groups are not those of the io controller"
 CONTROLLER=			# others make the groups here
 run_cases set_property unit systemd_run podman_ podman_blkio podman_cgroupfs docker_ runc_ crun_ \
 	lxc libvirt device_weight top

@@ -23,6 +23,10 @@ weighs() {
 	expect "a weight of $weight by $by" "$weight == $1 && \"$by\" == \"$2\""
 }
 
+is_module() {
+	grep -q "^cfq " /proc/modules
+}
+
 # one_read GROUP: so that it is known on the disk
 one_read() {
 	(run_as "$1" - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null
@@ -156,19 +160,29 @@ writes() {
 	done 2>/dev/null
 }
 
+# comes_and_goes: cfq as a whole if it is a module, or else in the groups
+comes_and_goes() {
+	if is_module; then
+		select_sched none
+		rmmod cfq || fail "cannot remove the module"
+		select_sched cfq
+	else
+		controls . "-$CONTROLLER"
+		controls . "+$CONTROLLER"
+	fi
+}
+
 meanwhile() {
 	local pids nr=0
 
-	title "the module comes and goes while weights are written, and groups come and go"
+	title "cfq comes and goes while weights are written, and groups come and go"
 	group_on_disk
 	writes a &
 	pids=$!
 	writes b &
 	pids="$pids $!"
 	while [ "$nr" -lt 20 ]; do
-		select_sched none
-		rmmod cfq || fail "cannot remove the module"
-		select_sched cfq
+		comes_and_goes
 		sleep 0.05
 		nr=$((nr + 1))
 	done
@@ -183,12 +197,12 @@ meanwhile() {
 
 needs_groups
 mount_unified
-set -- follows set_wins bfq_too by_user remounted
+set -- follows set_wins bfq_too by_user remounted meanwhile
 if [ "$CONTROLLER" = cfq ]; then
 	# Where groups are those of io, its files come with them
 	set -- before "$@"
 	controls . +io
-elif grep -q "^cfq " /proc/modules; then
-	set -- "$@" old meanwhile
+elif is_module; then
+	set -- "$@" old
 fi
 run_cases "$@"

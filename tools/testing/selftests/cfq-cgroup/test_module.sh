@@ -122,6 +122,6 @@ unsigned() {
 }
 
 needs_groups
-[ "$CONTROLLER" = blkio ] || skip_all "cfq is no module here"
+grep -q "^cfq " /proc/modules || skip_all "cfq is no module here"
 mount_unified
 run_cases comes goes again beside_bfq no_place unsigned
