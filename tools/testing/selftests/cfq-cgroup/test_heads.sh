@@ -45,8 +45,8 @@ heads() {
 }
 
 two() { heads 2 1.8; }
-eight() { heads 8 0.95; }
-sixteen() { heads 16 0.95; }
+eight() { heads 8 0.75; }
+sixteen() { heads 16 0.75; }
 
 one() {
 	local told not_told
