@@ -45,6 +45,28 @@
 /* From one request that is watched to the next: often enough in a window. */
 #define CFQ_PROBE_GAP_NS	(100 * NSEC_PER_USEC)
 
+/*
+ * What is sent next waits for all that is in the device.  Many requests are what it
+ * can put in order, or work on together, but of much data it gains nothing.  So a
+ * disk gets no more than this, or, if it has several heads, four times as much, and
+ * flash as much as it does in a twentieth of a second; and two requests if these are
+ * larger, unless what it has seems to be lost.
+ */
+#define CFQ_DISK_WORK		(512 * CFQ_WORK_PAGE)
+#define CFQ_FULL_NS		(50 * NSEC_PER_MSEC)
+
+static void cfq_set_full_work(struct cfq_driver_data *dd)
+{
+	const struct cfq_parallelism *par = &dd->par;
+	u64 work = 4 * CFQ_DISK_WORK;
+
+	if (!dd->access_work && par->page_ns[READ])
+		work = max(work, div64_u64(CFQ_FULL_NS * CFQ_WORK_PAGE *
+					   (par->parallel / CFQ_PARALLEL_ONE),
+					   par->page_ns[READ]));
+	dd->full_work = dd->one_head ? CFQ_DISK_WORK : min(work, UINT_MAX);
+}
+
 /**
  * cfq_device_set_one_head - from now on a device is used in another way
  * @dd: the device
@@ -61,8 +83,10 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	dd->lost_work = 0;
 	dd->full_since_ns = 0;
 	dd->access_work = dd->heads.told_one && !one_head ? CFQ_ACCESS_WORK : 0;
+	cfq_set_full_work(dd);
 	par->probe = NULL;
 	par->drain = false;
+	par->sample_until_ns = 0;
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
 }
@@ -78,11 +102,7 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
 	dd->par.write_work = CFQ_WORK_PAGE;
-	memset(&dd->heads, 0, sizeof(dd->heads));
-	dd->heads.told_one = cfq_told_one_head(dd->queue);
-	dd->heads.watched = dd->heads.told_one;
-	dd->heads.next_ns = dd->heads.watched ? now_ns : U64_MAX;
-	dd->heads.pause_ns = CFQ_DUEL_PAUSE_NS;
+	cfq_heads_forget(dd, now_ns);
 }
 
 /**
@@ -229,23 +249,6 @@ static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 		cfq_start_probe(dd, rq, bytes, work, now_ns);
 }
 
-/*
- * If a read that took @ns was done no sooner than a head would do it, it is worth
- * looking at whether there is one.
- */
-static void cfq_heads_watch(struct cfq_driver_data *dd, u64 ns)
-{
-	struct cfq_heads *heads = &dd->heads;
-
-	bool watched = heads->told_one ||
-		ns > cfq_head_least_ns(cfq_pages(dd->par.probe_bytes)) *
-		     (dd->par.probe_beside + 1);
-
-	if (watched && !heads->watched)
-		heads->next_ns = 0;
-	heads->watched = watched;
-}
-
 /**
  * cfq_learn_completed - learn from the request that is watched
  * @dd: the device
@@ -268,12 +271,14 @@ void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
 	cfq_service_add(&par->service_ns[kind], ns, par->probe_beside,
 			par->parallel);
 	if (!write)
-		cfq_heads_watch(dd, ns);
+		cfq_heads_watch(dd, ns > (par->probe_beside + 1) *
+				    cfq_head_least_ns(cfq_pages(par->probe_bytes)));
 	if (!par->probe_alone)
 		return;
 	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns,
 		     par->probe_bytes);
 	par->sample_until_ns = 0;
+	cfq_set_full_work(dd);
 	if (par->page_ns[READ] && par->page_ns[WRITE])
 		par->write_work = cfq_write_work(par->page_ns[WRITE],
 						 par->page_ns[READ]);

@@ -116,9 +116,6 @@ static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 	       dd->nr_in_driver >= cfq_useful_depth(dd->par.parallel);
 }
 
-/* From the first duel to the next (block/cfq-heads.c). */
-#define CFQ_DUEL_PAUSE_NS	(50 * NSEC_PER_MSEC)
-
 /* Is it to be decided anew how the device is to be used? */
 static inline bool cfq_heads_ask(const struct cfq_driver_data *dd, u64 now_ns)
 {
@@ -136,8 +133,10 @@ static inline void cfq_heads_slice(struct cfq_heads *heads, const void *stream,
 	heads->competed_ns = now_ns;
 }
 
+void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns);
+void cfq_heads_watch(struct cfq_driver_data *dd, bool slow);
 void cfq_heads_completed(struct cfq_driver_data *dd, struct request *rq,
-			 u64 now_ns);
+			 bool stream, u64 now_ns);
 bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q);
@@ -199,8 +198,6 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	const unsigned int work = rq_work(rq);
 	u64 spent_ns;
 
-	if (dd->heads.watched && req_op(rq) == REQ_OP_READ)
-		cfq_heads_completed(dd, rq, now_ns);
 	spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
 		   cfq_charge_part(dd, now_ns, work,
 				   rq_time_in_driver_ns(rq, now_ns));
@@ -231,23 +228,14 @@ static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd,
 }
 
 /*
- * Many requests in a disk are what it can put in order, but of much data it gains
- * nothing: what is sent next waits for all of it.  So a disk gets no more than this,
- * or, if it seems to have several heads, four times as much; and two requests if these
- * are larger, unless what it has seems to be lost.
+ * Must what is next wait, as the device is full?  Keeps in mind since when, and what
+ * seems to be lost.
  */
-#define CFQ_DISK_PAGES		512U
-
-/* Must what is next wait for that?  Keeps in mind since when, and what is lost. */
 static inline bool cfq_waits_for_data(struct cfq_driver_data *dd, u64 now_ns)
 {
-	const unsigned int pages = dd->one_head ? CFQ_DISK_PAGES :
-						  4 * CFQ_DISK_PAGES;
-
-	if (!dd->one_head && !dd->access_work)
-		return false;
 	if (dd->nr_in_driver > 1 &&
-	    dd->work_in_driver - dd->lost_work >= pages * CFQ_WORK_PAGE) {
+	    dd->work_in_driver >= dd->lost_work + dd->full_work +
+				  dd->nr_in_driver * dd->access_work) {
 		if (!dd->full_since_ns)
 			dd->full_since_ns = now_ns;
 		if (dd->full_since_ns + cfq_stuck_ns(dd) > now_ns)

@@ -9,18 +9,20 @@
  * 1. One head or more?  No single head gets far within a millisecond of what it
  *    did before.  Of reads that are completed far from the one before, and were in
  *    the device together with it, those are counted that come as soon as that.  Of
- *    a disk there are none, but some from its buffer (at most 1 % in any load of
- *    bench/bench); of two heads 3 to 30 %, of more up to 90 %.
+ *    a disk there are none, but a few from its buffer; of several heads there are
+ *    many.  What is sent back by the device, as aborted, does not count.
  *
  *    Where that cannot be, as reads do not take so long, nothing is counted.
  *
- * 2. Do slices pay?  A device that says it is a disk gets slices.  If it has many
- *    heads, one stream at a time may leave most of them idle: eight give 2.5 times
- *    as much to six streams at once, but two give half (bench/bench --only arrays).
- *    So both are tried, for a tenth of a second each, while streams compete for
- *    the device: a duel.  The way in which a tenth more is read three times running
- *    is taken.  Duels show 1., too, where only one stream at a time is served.  So
- *    there are some until that is known, and now and then thereafter.
+ * 2. Do slices pay?  A device that says it is a disk gets slices, and one that says
+ *    it is flash and has one head, too.  If it has many, one stream at a time may
+ *    leave most of them idle; of two it is still more than both at once (bench/bench
+ *    --only arrays).  And what does one thing at a time need not have a head, as a
+ *    volume whose rate is limited.  So both are tried, for a tenth of a second each,
+ *    while streams compete for the device: a duel.  The way in which they read a
+ *    tenth more three times running is taken.  Duels show 1., too, where only one
+ *    stream at a time is served.  So there are some until that is known, and now and
+ *    then thereafter.
  *
  * All is under cfqmd->lock.
  */
@@ -31,23 +33,63 @@
 #define CFQ_DUEL_NS		(100 * NSEC_PER_MSEC)
 #define CFQ_DUELS_WON		3
 
-/* From one duel to the next it is twice as long each time, up to so much. */
-#define CFQ_DUEL_LONG_PAUSE_NS	(3200 * NSEC_PER_MSEC)
+/* After a duel that was lost the next one waits: twice as long each time, up to this. */
+#define CFQ_DUEL_PAUSE_NS	(50 * NSEC_PER_MSEC)
+#define CFQ_DUEL_LONG_PAUSE_NS	(3200 * (u64)NSEC_PER_MSEC)
 
-/* So long there is no need to try whether there still is one head. */
-#define CFQ_HEADS_VALID_NS	(12800 * NSEC_PER_MSEC)
+/* What streams have to read at least, in pages a second: 4 MB/s. */
+#define CFQ_DUEL_LEAST_RATE	1000
+
+/* So long it is taken for granted that there is one head. */
+#define CFQ_HEADS_VALID_NS	(12800 * (u64)NSEC_PER_MSEC)
 
 /* A request counts as much as so many pages more, as it may have to seek. */
 #define CFQ_DUEL_REQUEST_PAGES	16
 
 /**
+ * cfq_heads_forget - nothing is known of what a device is but what it says
+ * @dd: the device
+ * @now_ns: time
+ */
+void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
+{
+	const bool told_one = cfq_told_one_head(dd->queue);
+
+	dd->heads = (struct cfq_heads) {
+		.told_one = told_one,
+		.watched = told_one,
+		.next_ns = told_one ? now_ns : U64_MAX,
+		.pause_ns = told_one ? CFQ_DUEL_PAUSE_NS : CFQ_DUEL_LONG_PAUSE_NS,
+	};
+}
+
+/**
+ * cfq_heads_watch - is it worth looking at whether a device has a head?
+ * @dd: the device, which says that it has none
+ * @slow: a read was done no sooner than a head would do it
+ */
+void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
+{
+	struct cfq_heads *heads = &dd->heads;
+
+	if (heads->told_one || heads->watched == slow)
+		return;
+	heads->watched = slow;
+	heads->samples = 0;
+	heads->soon = 0;
+	heads->many = false;
+	heads->next_ns = 0;
+}
+
+/**
  * cfq_heads_completed - learn from a read that was completed
  * @dd: the device
  * @rq: the read
+ * @stream: it is of one who would have slices
  * @now_ns: time
  */
 void cfq_heads_completed(struct cfq_driver_data *dd, struct request *rq,
-			 u64 now_ns)
+			 bool stream, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
 	const unsigned int work = rq_work(rq);
@@ -57,7 +99,9 @@ void cfq_heads_completed(struct cfq_driver_data *dd, struct request *rq,
 	u64 gap_ns = now_ns - min(now_ns, heads->completed_ns);
 	sector_t pos = blk_rq_pos(rq);
 
-	heads->duel_pages += pages + CFQ_DUEL_REQUEST_PAGES;
+	/* What is in the device's own memory says nothing of slices. */
+	if (stream)
+		heads->duel_pages += pages + CFQ_DUEL_REQUEST_PAGES;
 	if (cfq_is_far(heads->position, pos) &&
 	    gap_ns < rq_time_in_driver_ns(rq, now_ns)) {
 		cfq_heads_add(&heads->samples, &heads->soon,
@@ -96,9 +140,13 @@ static u64 cfq_duel_rate(const struct cfq_heads *heads, u64 now_ns)
 static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
 {
 	u64 rate = cfq_duel_rate(heads, now_ns);
-	u64 pause_ns = 0;
+	/* Until then all is completed that was sent in the other way. */
+	u64 pause_ns = CFQ_DUEL_CHANGE_NS;
 
-	if (heads->many && rate > heads->duel_rate + heads->duel_rate / 10) {
+	/* What says that it has no head need not have many to have none. */
+	if ((heads->many || !heads->told_one) &&
+	    heads->duel_rate >= CFQ_DUEL_LEAST_RATE &&
+	    rate > heads->duel_rate + heads->duel_rate / 10) {
 		heads->pause_ns = CFQ_DUEL_PAUSE_NS;
 		heads->won++;
 	} else {
@@ -117,26 +165,32 @@ static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
  * Is it worth trying?  Not while there is one head for all that was seen lately, nor
  * without streams that compete.
  */
-static bool cfq_duel_due(struct cfq_driver_data *dd, u64 now_ns)
+static bool cfq_duel_due(const struct cfq_driver_data *dd, u64 now_ns)
 {
 	const struct cfq_heads *heads = &dd->heads;
 
 	if (heads->mixed)
 		return dd->nr_in_driver > 1;
-	if (cfq_one_head_seen(heads) &&
+	if (heads->told_one && cfq_one_head_seen(heads) &&
 	    heads->sample_ns + CFQ_HEADS_VALID_NS > now_ns)
 		return false;
 	return heads->competed_ns + CFQ_DUEL_NS > now_ns;
 }
 
-/* The device says that it has one head: what is to be done with it? */
+/* The device may have one head: what is to be done with it? */
 static void cfq_duel(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
 
+	/* Nobody has asked in time, so it says nothing. */
+	if (heads->phase != CFQ_DUEL_NONE &&
+	    heads->next_ns + CFQ_DUEL_NS <= now_ns) {
+		cfq_duel_next(heads, CFQ_DUEL_NONE, heads->pause_ns, now_ns);
+		return;
+	}
 	switch (heads->phase) {
 	case CFQ_DUEL_NONE:
-		if (cfq_one_head_seen(heads))
+		if (heads->told_one && cfq_one_head_seen(heads))
 			heads->mixed = false;
 		cfq_duel_next(heads, cfq_duel_due(dd, now_ns) ? CFQ_DUEL_SAME :
 								CFQ_DUEL_NONE,
@@ -172,9 +226,14 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 		cfq_device_forget(dd, now_ns);
 		return told_one;
 	}
-	if (!told_one) {
-		heads->next_ns = heads->watched ? now_ns + CFQ_DUEL_NS : U64_MAX;
-		return cfq_one_head_seen(heads);
+	if (heads->sample_ns + CFQ_HEADS_VALID_NS <= now_ns && !told_one)
+		heads->samples = 0;
+	if (!told_one && (!heads->watched || !cfq_one_head_seen(heads))) {
+		heads->mixed = false;
+		cfq_duel_next(heads, CFQ_DUEL_NONE, CFQ_DUEL_NS, now_ns);
+		if (!heads->watched)
+			heads->next_ns = U64_MAX;
+		return false;
 	}
 	cfq_duel(dd, now_ns);
 	return heads->mixed == (heads->phase == CFQ_DUEL_CHANGE ||

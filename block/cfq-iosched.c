@@ -163,7 +163,7 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
 	/* It is for slices, and for waiting, which is not done elsewhere. */
-	if (!cfqq->sync || !dd->one_head)
+	if (!cfqq->sync || (!dd->one_head && !dd->access_work))
 		return;
 
 	if (cfqq->nr_queued == 1 && !cfqq->nr_in_driver && cfqq->last_end_ns &&
@@ -369,6 +369,7 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfq_end_idle(cfqmd, 0, now_ns);
 	cfq_groups_end_turn(cfqmd, now_ns, CFQ_END_DRAIN);
 	cfq_device_set_one_head(&cfqmd->dd, one_head, now_ns);
+	WRITE_ONCE(cfqmd->nothing_to_send, false);
 }
 
 static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
@@ -563,7 +564,8 @@ static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
 static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq,
 			 u64 now_ns)
 {
-	cfq_heads_slice(&cfqd_dd(cfqd)->heads, cfqq, now_ns);
+	if (cfqq_wants_slice(cfqq))
+		cfq_heads_slice(&cfqd_dd(cfqd)->heads, cfqq, now_ns);
 	cfqd->active_cfqq = cfqq;
 	cfqq->slice_start_ns = now_ns;
 	cfqq->slice_used_ns = 0;
@@ -1051,6 +1053,9 @@ static void cfq_release_request(struct request *rq, u64 now_ns, bool came_back)
 	/* That says nothing of how long requests take. */
 	if (came_back && cfqmd->dd.par.probe == rq)
 		cfqmd->dd.par.probe = NULL;
+	if (rq_in_driver(rq) && !came_back && cfqmd->dd.heads.watched &&
+	    req_op(rq) == REQ_OP_READ)
+		cfq_heads_completed(&cfqmd->dd, rq, !cfqq_seeky(cfqq), now_ns);
 	if (rq_in_driver(rq))
 		cfqq_completed(cfqq, rq, now_ns);
 	rq->elv.priv[0] = NULL;

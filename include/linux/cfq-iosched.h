@@ -234,7 +234,11 @@ struct cfq_driver_data {
 	unsigned int		work_in_driver;
 	/* Of each request beside that by its size. */
 	unsigned int		access_work;
-	/* On a disk: that of those which seem lost; since when it is full. */
+	/*
+	 * With so much, beside access_work, it is full; that of those which seem
+	 * lost; since when it is full.
+	 */
+	unsigned int		full_work;
 	unsigned int		lost_work;
 	u64			full_since_ns;
 	/* What a request costs on this device, for queues without a past. */

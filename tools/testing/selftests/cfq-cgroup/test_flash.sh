@@ -203,9 +203,11 @@ writes() {
 
 # Slow, so that the processor is not short. Many of these are sent at once, which says
 # nothing of how many the device works on at the same time.
-huge_writes() {
-	title "reads beside 64 writes of 4 MiB: half of the device each, within 15 pp"
-	load_flash read_us=400 program_us=2000 erase_us=12500
+writes_of_4m() {
+	local seconds=$1
+
+	shift
+	load_flash read_us=400 program_us=2000 erase_us=12500 "$@"
 	make_group g1
 	make_group g2
 	# shellcheck disable=SC2086 # options
@@ -214,9 +216,20 @@ huge_writes() {
 	start_load g2 - write 4 1000 $DEEP --bs=4m
 	watch_mb 0 1000 1000 1000
 	sleep 1
-	measure 4
+	measure "$seconds"
 	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
 		"$(distance 50 50) <= 15"
+}
+
+huge_writes() {
+	title "reads beside 64 writes of 4 MiB: half of the device each, within 15 pp"
+	writes_of_4m 4
+}
+
+# The same in single requests, as of a program that has huge pages
+huger_writes() {
+	title "reads beside 64 writes of 4 MiB in one piece: half of the device each, within 15 pp"
+	writes_of_4m 20 max_segments=1024
 }
 
 in_writeback_kb() {
@@ -293,7 +306,7 @@ hung_group() {
 needs_groups
 told_anew() {
 	title "who says while it runs that the device has a head, or none, is believed"
-	load_disk rotational=0
+	load_flash
 	make_group a
 	make_group b
 	start_load a - read 4 0
@@ -315,5 +328,5 @@ told_anew() {
 }
 
 run_cases shares_and_rate alone quiet_reader left_over beside_reader beside_light_readers \
-	levels equal_levels sizes writes huge_writes slow_writes stuck hung_group \
+	levels equal_levels sizes writes huge_writes huger_writes slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew}

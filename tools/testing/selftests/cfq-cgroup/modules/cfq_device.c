@@ -48,6 +48,10 @@ static unsigned int timeout_ms = 30000;
 module_param(timeout_ms, uint, 0444);
 MODULE_PARM_DESC(timeout_ms, "time after which the block layer gives up on a request, ms (default 30000)");
 
+static ushort max_segments = BLK_MAX_SEGMENTS;
+module_param(max_segments, ushort, 0444);
+MODULE_PARM_DESC(max_segments, "pages, if they are scattered, of a request (default 128)");
+
 static bool store = true;
 module_param(store, bool, 0444);
 MODULE_PARM_DESC(store, "keep what is written; without, reads give zeros (default 1)");
@@ -532,6 +536,7 @@ static int cfq_plug(struct cfq_device *dev)
 		.physical_block_size		= SECTOR_SIZE,
 		/* One command of 48-bit ATA carries 65536 sectors. */
 		.max_hw_sectors			= 65535,
+		.max_segments			= max_segments,
 		.max_hw_discard_sectors		= UINT_MAX >> SECTOR_SHIFT,
 		.max_write_zeroes_sectors	= UINT_MAX >> SECTOR_SHIFT,
 		.discard_granularity		= PAGE_SIZE,
