@@ -240,13 +240,13 @@ def commit():
     )
 
 
-def startup(name, what, groups, goal):
+def startup(name, what, arguments, goal, others="5 readers and 5 writers"):
     return Scenario(
         name,
         "programs",
         "startup",
-        f"disk, ext4, a program that starts (200 reads of 4 to 28 KB) alone and beside 5 readers and 5 writers, {what}",
-        f"startup.sh {groups}",
+        f"disk, ext4, a program that starts (200 reads of 4 to 28 KB) alone and beside {others}, {what}",
+        f"startup.sh {arguments}",
         goal=goal,
         groupless="startup_same",
         memory=PROGRAMS_MB,
@@ -295,6 +295,13 @@ PROGRAMS = [
         "all in one group",
         "4 4",
         "<= 2.2x; the others >= 45 % meanwhile, all of it after",
+    ),
+    startup(
+        "startup_streams",
+        "all in one group",
+        "4 4 10 0",
+        "<= 2.2x; the others >= 45 % meanwhile, all of it after",
+        others="10 readers",
     ),
     *(
         beside(

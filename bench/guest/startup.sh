@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # How long a program takes to start, which is to read what is in no cache, a little here and there, one after the
-# other: alone, and beside five readers and five writers in sequence; and what these have before, meanwhile and after.
+# other: alone, and beside readers and writers in sequence, five each or so many; and what these have before, meanwhile and after.
 #
-#	startup.sh GROUP GROUP_OF_OTHERS	each begins with its priority
+#	startup.sh GROUP GROUP_OF_OTHERS [READERS WRITERS]	each group begins with its priority
 
 # shellcheck source=bench/guest/jobs.sh
 . /guest/jobs.sh
@@ -32,12 +32,14 @@ count() {
 
 group=$1
 others=$2
+readers=${3:-5}
+writers=${4:-5}
 use_device disk 11
 use_group "$group"
 watch_mb "$(first_mb "$MNT/f0")" $((10 * FILE_MB))
 start alone
-start_job readers "$others" stream 5 0
-start_job writers "$others" writer 5 5
+start_job readers "$others" stream "$readers" 0
+[ "$writers" = 0 ] || start_job writers "$others" writer "$writers" "$readers"
 sleep $RAMP
 fact counted_s "$COUNTED"
 count before
