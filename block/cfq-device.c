@@ -26,8 +26,8 @@
  * 3. What goes first.  A disk that puts requests in order may serve others
  *    instead for long; then it gets nothing else (cfq_waits_for_first()).
  *
- * 4. Data.  What a disk gets next waits for what it has, so that is bounded, by
- *    size (cfq_waits_for_data()).
+ * 4. Data.  What the device gets next waits for what it has, so that is bounded, by
+ *    its work (cfq_waits_for_data()).
  *
  * All is under cfqmd->lock.
  */
