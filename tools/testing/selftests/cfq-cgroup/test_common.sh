@@ -560,6 +560,11 @@ stat() {
 		sed -n "s/^$2=//p"
 }
 
+# shown FILE NAME: a number in debugfs
+shown() {
+	sed -n "s/^$2 //p" "/sys/kernel/debug/block/$DISK/sched/$1"
+}
+
 # held GROUP [DISK]: requests that it holds now
 held() {
 	sed -n "s|^group /$1 .* held \([0-9]*\) .*|\1|p" \

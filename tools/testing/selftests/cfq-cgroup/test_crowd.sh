@@ -297,11 +297,6 @@ reads() {
 	done
 }
 
-# shown FILE NAME: a number in debugfs
-shown() {
-	sed -n "s/^$2 //p" "/sys/kernel/debug/block/$DISK/sched/$1"
-}
-
 admission_lasts() {
 	title "a task that may go on is counted until it does, whatever else is done meanwhile"
 	mount_groups

@@ -26,7 +26,7 @@ streams() {
 
 # device NAME: what the scheduler knows of it
 device() {
-	sed -n "s/^$1 //p" "/sys/kernel/debug/block/$DISK/sched/device"
+	shown device "$1"
 }
 
 # heads NR LEAST: of an array, and how much of mq-deadline's they are to read
