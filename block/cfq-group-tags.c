@@ -6,7 +6,10 @@
  *    (nr_requests), and what waits for one cannot be scheduled.  When half of
  *    them are in use, a task needs leave to take another, and those who have to
  *    wait for it are let in group by group, and inside each by class of ionice,
- *    and in order.  A sixteenth is kept for real time, if there was some in the
+ *    who has no request yet before who has, and in order.  A 32nd is for those
+ *    without: ten streams that read far ahead would have all descriptors, and a
+ *    program that starts beside them would wait for one each time (bench/bench --only
+ *    startup_streams).  A sixteenth is kept for real time, if there was some in the
  *    last second, and the idle class has half of its group's part before
  *    others: without all that, a reader of a better class among 150 of its
  *    group had 2 to 5 % of its reads, and has 99 (test_tasks.sh).  Each group
@@ -235,17 +238,18 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
  * cfq_group_has_room - may a group's tasks have one more descriptor?
  * @cfqd: the group on the device
  * @class: of the task
+ * @more: it has requests already
  *
  * Below its part, and be it less than one, if there is any; above it, if it is
  * the group's turn or there are no turns, what is lent.
  *
  * Return: true if there is one for this task.
  */
-bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class)
+bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	const struct cfq_member *leaf = cfqd->leaf;
-	const unsigned int total = cfq_descriptors_for(cfqmd, class);
+	const unsigned int total = cfq_descriptors_for(cfqmd, class, more);
 	const unsigned int all_held = cfq_nr_descriptors(cfqmd);
 	const bool parked = cfqmd->active_cfqd && cfqmd->active_cfqd != cfqd;
 	unsigned int held = cfqd_nr_descriptors(cfqd);
@@ -423,6 +427,14 @@ void cfq_group_line_ended(struct cfq_data *cfqd)
 	cfqd_count_line(cfqd, -1);
 }
 
+/* May the next one in the line of @cfqd have a descriptor? */
+static bool cfq_line_has_room(struct cfq_data *cfqd, u64 now_ns)
+{
+	const enum cfq_class class = cfq_line_class(cfqd, now_ns);
+
+	return cfq_group_has_room(cfqd, class, cfq_line_more(cfqd, class));
+}
+
 /**
  * cfq_group_to_admit - whose task that waits is to have the next descriptor?
  * @cfqmd: the device, with tasks waiting
@@ -444,15 +456,15 @@ struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	overdue = cfq_overdue_in_line(&cfqmd->root, now_ns);
-	if (overdue && cfq_group_has_room(overdue, cfq_line_best(overdue)))
+	if (overdue && cfq_line_has_room(overdue, now_ns))
 		return overdue;
 	if (cfqd && cfq_data_in_line(cfqd) && !cfq_group_turn_over(cfqd) &&
-	    cfq_group_has_room(cfqd, cfq_line_best(cfqd)))
+	    cfq_line_has_room(cfqd, now_ns))
 		return cfqd;
-	if (cfq_nr_descriptors(cfqmd) >= cfq_descriptors_for(cfqmd, class))
+	if (cfq_nr_descriptors(cfqmd) >= cfq_descriptors_for(cfqmd, class, false))
 		return NULL;
 	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
-	while (cfqd && !cfq_group_has_room(cfqd, cfq_line_best(cfqd)))
+	while (cfqd && !cfq_line_has_room(cfqd, now_ns))
 		cfqd = cfq_next_waiting_group(cfqd->leaf->group, cfqd->leaf);
 	return cfqd;
 }

@@ -41,7 +41,7 @@ struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
-bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class);
+bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more);
 void cfq_group_line_began(struct cfq_data *cfqd);
 void cfq_group_line_ended(struct cfq_data *cfqd);
 struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
@@ -152,9 +152,9 @@ static inline void cfq_group_put(struct cfq_data *cfqd)
 }
 
 static inline bool cfq_group_has_room(struct cfq_data *cfqd,
-				      enum cfq_class class)
+				      enum cfq_class class, bool more)
 {
-	const unsigned int total = cfq_descriptors_for(cfqd->cfqmd, class);
+	const unsigned int total = cfq_descriptors_for(cfqd->cfqmd, class, more);
 
 	/* What the idle class queues may stay for long. */
 	return cfq_nr_descriptors(cfqd->cfqmd) <
@@ -173,8 +173,9 @@ static inline struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd,
 						  u64 now_ns)
 {
 	struct cfq_data *root = &cfqmd->root;
+	const enum cfq_class class = cfq_line_class(root, now_ns);
 
-	return cfq_group_has_room(root, cfq_line_best(root)) ?
+	return cfq_group_has_room(root, class, cfq_line_more(root, class)) ?
 		root : NULL;
 }
 

@@ -56,38 +56,38 @@ struct cfq_place {
 };
 
 /*
- * The group that the last requests of @cic, which may be NULL, belonged to;
- * NULL if there were none.  Needs cfqmd->lock or RCU.
+ * The queue that the last requests of @cic, which may be NULL, belonged to; NULL
+ * if there were none.  Needs cfqmd->lock or RCU.
  */
-static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
-				       const struct cfq_meta_data *cfqmd,
-				       bool sync)
+static struct cfq_queue *cfq_last_queue(const struct cfq_io_cq *cic,
+					const struct cfq_meta_data *cfqmd,
+					bool sync)
 {
 	enum cfq_slot slot = sync ? CFQ_NR_SLOTS - 1 : CFQ_SLOT_ASYNC;
 	const enum cfq_slot last = sync ? CFQ_SLOT_BEHALF : CFQ_SLOT_ASYNC;
-	const struct cfq_queue *cfqq = NULL;
+	struct cfq_queue *cfqq = NULL;
 
 	for (; cic && !cfqq; slot--) {
 		cfqq = cic_cfqq(cic, cfqmd, slot);
 		if (slot == last)
 			break;
 	}
-	return cfqq ? cfqq->cfqd : NULL;
+	return cfqq;
 }
 
 /* May there be a limit for requests of the current task? */
 static bool cfq_task_limited(const struct cfq_meta_data *cfqmd,
 			     const struct cfq_io_cq *cic, bool sync)
 {
-	const struct cfq_data *cfqd;
+	const struct cfq_queue *cfqq;
 	bool limited;
 
 	if (likely(!cfq_groups_limited()))
 		return false;
 
 	rcu_read_lock();
-	cfqd = cfq_last_group(cic, cfqmd, sync);
-	limited = !cfqd || cfq_group_limits_current(cfqd);
+	cfqq = cfq_last_queue(cic, cfqmd, sync);
+	limited = !cfqq || cfq_group_limits_current(cfqq->cfqd);
 	rcu_read_unlock();
 	return limited;
 }
@@ -196,6 +196,60 @@ bool cfq_past_limit(struct request_queue *q, bool sync)
 	       cfq_group_current_full(cfqmd);
 }
 
+/* Has the task of @cic, which may be NULL, requests of its own already? */
+static bool cic_has_requests(const struct cfq_io_cq *cic,
+			     const struct cfq_meta_data *cfqmd)
+{
+	enum cfq_slot slot;
+
+	for (slot = CFQ_SLOT_SYNC; cic && slot < CFQ_NR_SLOTS; slot++) {
+		const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
+
+		if (cfqq && (cfqq->nr_queued || cfqq->nr_in_driver))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Who reads little at a time need not wait for those who read far ahead: of so many
+ * in a line, the first one goes first that has no request.
+ */
+#define CFQ_LINE_LOOK	32
+
+/* The next one in the line of a class, which is not empty; has it @more requests? */
+static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
+					enum cfq_class class, bool *more)
+{
+	struct cfq_waiter *waiter;
+	int nr = 0;
+
+	*more = false;
+	list_for_each_entry(waiter, &cfqd->line[class], node) {
+		if (!cic_has_requests(waiter->cic, cfqd->cfqmd))
+			return waiter;
+		if (++nr == CFQ_LINE_LOOK)
+			break;
+	}
+	*more = true;
+	return list_first_entry(&cfqd->line[class], struct cfq_waiter, node);
+}
+
+/**
+ * cfq_line_more - has who is next in line requests already?
+ * @cfqd: the group on the device
+ * @class: of the line, which is not empty
+ *
+ * Return: false if he has none.
+ */
+bool cfq_line_more(const struct cfq_data *cfqd, enum cfq_class class)
+{
+	bool more;
+
+	cfq_line_next(cfqd, class, &more);
+	return more;
+}
+
 /**
  * cfq_admit_waiters - let those go on for whom there is a descriptor
  * @cfqmd: the device
@@ -206,6 +260,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 	struct cfq_waiter *waiter;
 	struct cfq_data *cfqd;
 	enum cfq_class class;
+	bool more;
 
 	lockdep_assert_held(&cfqmd->lock);
 
@@ -214,8 +269,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		if (!cfqd)
 			return;
 		class = cfq_line_class(cfqd, now_ns);
-		waiter = list_first_entry(&cfqd->line[class],
-					  struct cfq_waiter, node);
+		waiter = cfq_line_next(cfqd, class, &more);
 		list_del(&waiter->node);
 		cfqd->line_served_ns[class] = now_ns;
 		cfqd->nr_in_own_line--;
@@ -286,10 +340,13 @@ void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
 	spin_lock_irq(&cfqmd->lock);
 }
 
-static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
+static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class,
+				    struct cfq_io_cq *cic)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	struct cfq_waiter waiter = { .cfqd = cfqd, .class = class };
+	struct cfq_waiter waiter = {
+		.cfqd = cfqd, .class = class, .cic = cic,
+	};
 	const bool first = !cfq_data_in_line(cfqd);
 
 	lockdep_assert_held(&cfqmd->lock);
@@ -303,6 +360,16 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class)
 	cfq_wait(&waiter, &cfqd->line[class]);
 }
 
+/* Does anybody in line come before a newcomer? */
+static bool cfq_goes_before(const struct cfq_data *cfqd, enum cfq_class class,
+			    bool more)
+{
+	const enum cfq_class best = cfq_line_best(cfqd);
+
+	return best < class || (best == class &&
+				(more || !cfq_line_more(cfqd, class)));
+}
+
 /*
  * The task goes in line with the group that its last request was of, which is
  * another than its own if it works for that one, as writeback does.
@@ -313,18 +380,24 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 {
 	enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
 	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
+	struct cfq_queue *cfqq;
 	struct cfq_data *cfqd;
-	bool admitted;
+	bool admitted, more;
 
 	spin_lock_irq(&cfqmd->lock);
-	cfqd = cfq_last_group(cic, cfqmd, sync);
-	if (cfqd)
+	cfqq = cfq_last_queue(cic, cfqmd, sync);
+	/* Of a queue that many share nobody knows whose they are. */
+	more = sync && cic_has_requests(cic, cfqmd);
+	if (cfqq) {
+		cfqd = cfqq->cfqd;
 		cfqd->ref++;
-	else
+	} else {
 		cfqd = cfq_group_get_current(cfqmd);
-	admitted = cfq_line_best(cfqd) > class && cfq_group_has_room(cfqd, class);
+	}
+	admitted = !cfq_goes_before(cfqd, class, more) &&
+		   cfq_group_has_room(cfqd, class, more);
 	if (!admitted && !nowait) {
-		cfq_wait_for_descriptor(cfqd, class);
+		cfq_wait_for_descriptor(cfqd, class, sync ? cic : NULL);
 		admitted = true;
 		/* Another task may share the cic. */
 		if (cic && !cic->admitted) {

@@ -29,10 +29,12 @@ struct cfq_waiter {
 	struct list_head	node;	/* on cfqd->line[class], or cfqd->waiters */
 	struct cfq_data		*cfqd;	/* owns a reference */
 	enum cfq_class		class;
+	struct cfq_io_cq	*cic;	/* of the task, if that is to be asked */
 	struct completion	go_on;
 };
 
 void cfq_wait(struct cfq_waiter *waiter, struct list_head *list);
+bool cfq_line_more(const struct cfq_data *cfqd, enum cfq_class class);
 
 /* The best class of which tasks of @cfqd are in line, if there are any. */
 static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
@@ -49,16 +51,25 @@ static inline bool cfq_data_in_line(const struct cfq_data *cfqd)
 	return cfqd->nr_in_own_line;
 }
 
-/* Descriptors for tasks of @class: a few are kept for real time, if needed. */
+/* Parts that are kept of all descriptors. */
+#define CFQ_KEPT_FOR_FIRST	32
+#define CFQ_KEPT_FOR_RT		16
+
+/*
+ * Descriptors for tasks of @class: a few are kept for real time, if needed, and some
+ * for those who have none where others want @more.
+ */
 static inline unsigned int
-cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class)
+cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
+		    bool more)
 {
 	const unsigned int total = cfqmd->dd.queue->nr_requests;
+	unsigned int kept = more ? total / CFQ_KEPT_FOR_FIRST : 0;
 
-	if (class == CFQ_CLASS_RT || !cfqmd->rt_until_ns ||
-	    cfqmd->rt_until_ns <= ktime_get_ns())
-		return total;
-	return total - total / 16;
+	if (class != CFQ_CLASS_RT && cfqmd->rt_until_ns &&
+	    cfqmd->rt_until_ns > ktime_get_ns())
+		kept += total / CFQ_KEPT_FOR_RT;
+	return total - kept;
 }
 
 /*

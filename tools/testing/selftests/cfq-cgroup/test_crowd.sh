@@ -44,6 +44,30 @@ many_tasks() {
 		"$longest < 5 * $turn_ms"
 }
 
+# beside_crowd PERCENT LOAD [OPTION...]: one more beside 150 readers of its group
+beside_crowd() {
+	local least=$1 load=$2
+
+	shift 2
+	load_disk
+	start_load - - read 150 0
+	start_load - - "$load" 1 40000 "$@"
+	watch_mb 0 37500 40000 250
+	sleep 5
+	measure 30
+	expect "$(ios 2) requests, $(share 2) % of device time" "$(share 2) >= $least"
+}
+
+deeper() {
+	title "who has two requests beside a crowd of one each is not kept behind it"
+	beside_crowd 0.4 read --ioengine=libaio --iodepth=2
+}
+
+written_back() {
+	title "nor is what is written back"
+	beside_crowd 0.2 write --direct=0
+}
+
 unknown() {
 	local idle time
 
@@ -340,7 +364,7 @@ line_behind_admitted() {
 		"$(stat g requests) == 2 && $(stat h requests) == 16"
 }
 
-run_cases many_tasks unknown uneven newcomer no_ncq classes_without_descriptors few_descriptors \
+run_cases many_tasks deeper written_back unknown uneven newcomer no_ncq classes_without_descriptors few_descriptors \
 	two_descriptors slow_descriptors more_groups_than_descriptors lone_readers \
 	few_readers beside_few quiet_reader \
 	${CONTROLLER:+admission_lasts line_behind_admitted}

@@ -255,6 +255,21 @@ favour_is_bounded() {
 	expect "shares of device time $(shares) %" "$(share 2) > 5 && $(share 2) <= 25"
 }
 
+# Ten streams that read 32 MB ahead would have all request descriptors.
+beside_read_ahead() {
+	title "beside ten that read far ahead, it has its part, too"
+	load_disk
+	echo 32768 >"$QUEUE/read_ahead_kb"
+	echo 0 >"$QUEUE/iosched/low_latency"
+	make_group g
+	start_load g be/4 seq 10 0 --direct=0
+	start_load g be/4 read 1 10000
+	watch_mb 0 2500 10000 250
+	sleep 5
+	measure 10
+	expect "shares of device time $(shares) %" "$(share 2) >= 7 && $(share 2) <= 20"
+}
+
 # What the kernel writes back for no group is of the root group, and so is the reader.
 beside_writeback() {
 	title "and beside what is written back, in requests of up to 4 MB, half at least"
@@ -275,5 +290,5 @@ beside_writeback() {
 
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
 	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd sixth favour \
-	favour_is_bounded beside_writeback hung_task hung_large \
+	favour_is_bounded beside_read_ahead beside_writeback hung_task hung_large \
 	${CONTROLLER:+hung_group}
