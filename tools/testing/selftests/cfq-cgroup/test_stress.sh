@@ -5,135 +5,13 @@
 # Meant for a kernel with KASAN, lockdep and the rest, and for at least two processors.
 
 . ./test_common.sh
+. ./stress_common.sh
 
 NR_SWITCHES=${NR_SWITCHES:-500}
 NR_GROUPS=${NR_GROUPS:-500}
 NR_MOVES=${NR_MOVES:-5000}
 NR_LIMITS=${NR_LIMITS:-160}
 DISKS="cfqd0 cfqd1"
-OTHERS="none mq-deadline kyber bfq"
-
-# progress WHAT DONE ALL
-progress() {
-	[ $(($2 % ($3 / 5))) != 0 ] || note "$1: $2 of $3"
-}
-
-# keep_verifying DISK FIRST_MB FIO_OPTION...: writes and checks 2 MB again and again until
-# $TMP/stop exists. Nice to those who disturb it, where the processors are slower than the disks.
-keep_verifying() {
-	local disk=$1 first=$2 round=0
-
-	shift 2
-	set -- --name=verify --filename="/dev/$disk" --offset="${first}m" --size=2m \
-		--verify=crc32c --verify_fatal=1 --disk_util=0 --nice=10 "$@"
-	while [ ! -e "$TMP/stop" ]; do
-		round=$((round + 1))
-		if ! fio "$@" --randseed="$round$first" >"$TMP/verify.$disk.$first" 2>&1; then
-			sed -n '4,9s/^/# /p' "$TMP/verify.$disk.$first"
-			echo "$disk at $first MB, round $round" >>"$TMP/wrong"
-			return
-		fi
-		echo "$round" >"$TMP/rounds.$disk.$first"
-	done
-}
-
-# start_verifying DISK...: random and in sequence, direct and through the page cache, small and
-# large
-start_verifying() {
-	local disk
-
-	VERIFIERS=
-	for disk; do
-		keep_verifying "$disk" 0 --direct=1 --rw=randwrite --bs=4k \
-			--ioengine=libaio --iodepth=16 &
-		VERIFIERS="$VERIFIERS $!"
-		keep_verifying "$disk" 4 --direct=0 --rw=randwrite --bs=4k \
-			--fsync=64 --invalidate=1 &
-		VERIFIERS="$VERIFIERS $!"
-		keep_verifying "$disk" 8 --direct=1 --rw=write --bsrange=4k-64k \
-			--ioengine=libaio --iodepth=4 &
-		VERIFIERS="$VERIFIERS $!"
-	done
-}
-
-stop_verifying() {
-	local file
-
-	touch "$TMP/stop"
-	# shellcheck disable=SC2086 # a list of numbers
-	wait $VERIFIERS
-	VERIFIERS=
-	[ ! -e "$TMP/wrong" ] || fail "fio found wrong data or an error: $(cat "$TMP/wrong")"
-	for file in "$TMP"/verify.*; do
-		file=${file#"$TMP/verify."}
-		note "checked on $file MB: $(cat "$TMP/rounds.$file" || echo 0) times"
-		[ -s "$TMP/rounds.$file" ] || fail "nothing was checked on $file"
-	done
-	rm -f "$TMP"/stop "$TMP"/wrong "$TMP"/rounds.* "$TMP"/verify.*
-}
-
-# Every disk goes from cfq to another scheduler and back
-switch_schedulers() {
-	local nr=0 other disk
-
-	while :; do
-		for other in $OTHERS; do
-			for sched in "$other" cfq; do
-				for disk in $DISKS; do
-					nr=$((nr + 1))
-					select_sched "$sched" "$disk" ||
-						echo "switch to $sched" >>"$TMP/wrong"
-					progress switches "$nr" "$NR_SWITCHES"
-					[ "$nr" -lt "$NR_SWITCHES" ] || return 0
-				done
-			done
-		done
-	done
-}
-
-# load_tasks: the numbers of the tasks that start_load started
-load_tasks() {
-	cat /proc/[0-9]*/stat 2>/dev/null |
-		awk -v loads=" $LOADS " 'index(loads, " " $4 " ") { print $1 }'
-}
-
-# Groups live for a moment: until their readers and writers have gone to the next one, leaving
-# requests behind
-churn_groups() {
-	local nr=0 pid
-
-	while [ "$nr" -lt "$NR_GROUPS" ]; do
-		nr=$((nr + 1))
-		make_group "churn$nr" $((nr % 8))
-		for pid in "$@"; do
-			echo "$pid" >"$CG/churn$nr/cgroup.procs" || fail "cannot move $pid"
-		done
-		[ "$nr" = 1 ] || remove_group "churn$((nr - 1))"
-		progress groups "$nr" "$NR_GROUPS"
-	done
-	remove_group "churn$nr"
-	[ -z "$FAILED" ] || echo groups >>"$TMP/wrong"
-}
-
-# Tasks with requests queued and in flight go from group to group
-move_tasks() {
-	local nr=0 round pids pid group
-
-	while [ ! -e "$TMP/wrong" ]; do
-		pids=$(pidof fio)
-		for round in 1 2 3 4; do
-			for group in g0 g4 g7 .; do
-				for pid in $pids; do
-					# It may have ended
-					echo "$pid" >"$CG/$group/cgroup.procs" || continue
-					nr=$((nr + 1))
-					progress moves "$nr" "$NR_MOVES"
-					[ "$nr" -lt "$NR_MOVES" ] || return 0
-				done
-			done
-		done 2>/dev/null
-	done
-}
 
 churn() {
 	local pids
@@ -149,12 +27,13 @@ churn() {
 	start_load - - mix 2 1000 --nice=10
 	on cfqd1 start_load - - mix 2 2000 --nice=10
 	sleep 1
-	switch_schedulers &
+	# shellcheck disable=SC2086 # a list of names
+	switch_schedulers "$NR_SWITCHES" $DISKS &
 	pids=$!
 	# shellcheck disable=SC2046 # a list of numbers
-	churn_groups $(load_tasks) &
+	churn_groups "$NR_GROUPS" $(load_tasks) &
 	pids="$pids $!"
-	move_tasks &
+	move_tasks "$NR_MOVES" g0 g4 g7 . &
 	# shellcheck disable=SC2086 # a list of numbers
 	wait $pids $!
 	stop_loads

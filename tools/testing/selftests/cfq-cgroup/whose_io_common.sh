@@ -118,7 +118,8 @@ clean_up() {
 	losetup -d /dev/loop0 2>/dev/null
 	retry umount_if_mounted "$LOWER"
 	[ ! -e /sys/block/md0 ] || retry stop_raid1
-	for name in mapped mapped2; do
+	[ ! -e /dev/mapper/swap ] || swapoff /dev/mapper/swap
+	for name in mapped mapped2 swap; do
 		[ ! -e "/dev/mapper/$name" ] || retry dmsetup remove "$name"
 	done
 	remove_groups

@@ -1,0 +1,288 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What is below a scheduler changes, and what is above it and beside it: hardware queues and tags,
+# drivers that are busy, devices that die, file systems, RAID, loop devices, swap, limits of others,
+# processors. Every byte that fio writes is read back and checked.
+# Meant for a kernel with KASAN, lockdep and the rest, and for at least two processors.
+
+. ./test_common.sh
+. ./stress_common.sh
+. ./whose_io_common.sh
+
+NR_UPDATES=${NR_UPDATES:-30}
+NR_REMOVALS=${NR_REMOVALS:-6}
+NR_GROUPS=${NR_GROUPS:-20}
+CPU=/sys/devices/system/cpu/cpu1/online
+
+# repeat NR COMMAND...: in the background until all are done; each has the number of the round
+PIDS=
+repeat() {
+	local nr=$1
+
+	shift
+	for round in $(seq "$nr"); do
+		[ ! -e "$TMP/wrong" ] || return
+		"$@" "$round"
+	done &
+	PIDS="$PIDS $!"
+}
+
+wait_for_all() {
+	# shellcheck disable=SC2086 # a list of numbers
+	wait $PIDS
+	PIDS=
+}
+
+# nth NR WORD...: of the words, which are taken in turn
+nth() {
+	local nr=$(($1 % ($# - 1)))
+
+	shift $((nr + 1))
+	echo "$1"
+}
+
+# few_removed DISK: groups that are gone are not kept by what once was theirs
+few_removed() {
+	local left
+
+	left=$(grep -c '(removed)' "/sys/kernel/debug/block/$1/sched/trees")
+	expect "$left removed groups are left on $1" "$left <= 8"
+}
+
+# --- below ---
+
+NULL=/sys/kernel/config/nullb/nullb0
+
+# Only what is made by hand has hardware queues that can change.
+make_null() {
+	local setting
+
+	load_null nr_devices=0
+	mount -t configfs none /sys/kernel/config 2>/dev/null
+	mkdir "$NULL"
+	for setting in memory_backed=1 size=64 blocksize=4096 submit_queues=2 hw_queue_depth=32 \
+		irqmode=2 completion_nsec=500000 power=1; do
+		echo "${setting#*=}" >"$NULL/${setting%=*}" || fail "cannot set $setting"
+	done
+	prepare_sched
+}
+
+change_queues() {
+	echo $((1 + $1 % 2)) >"$NULL/submit_queues" || fail "cannot change the hardware queues"
+}
+
+# Not all schedulers take all numbers.
+change_depths() {
+	nth "$1" 4 64 16 5 128 >"$QUEUE/nr_requests"
+	[ ! -e "$QUEUE/async_depth" ] || nth "$1" 1 3 60 8 >"$QUEUE/async_depth"
+} 2>/dev/null
+
+# While the hardware queues change no scheduler can.
+switch_there() {
+	# shellcheck disable=SC2086 # a list of names
+	nth "$1" $OTHERS >"$QUEUE/scheduler"
+	sleep 0.1
+} 2>/dev/null
+
+switch_back() {
+	echo cfq >"$QUEUE/scheduler"
+	sleep 0.1
+} 2>/dev/null
+
+hardware_queues() {
+	title "$NR_UPDATES times other hardware queues and depths, and two who switch: no wrong byte"
+	make_null
+	make_group g0 0
+	make_group g7 7
+	start_verifying nullb0
+	start_load g0 - mix 2 20 --size=20m --offset_increment=0 --nice=10
+	repeat "$NR_UPDATES" change_queues
+	repeat "$NR_UPDATES" change_depths
+	repeat "$NR_UPDATES" switch_there
+	repeat "$NR_UPDATES" switch_back
+	move_tasks $((20 * NR_UPDATES)) g0 g7 .
+	wait_for_all
+	stop_loads
+	stop_verifying
+	select_sched cfq
+	rmdir "$NULL"
+}
+
+busy_driver() {
+	title "two devices share tags, and each tenth request is not taken: no wrong byte"
+	load_null nr_devices=2 shared_tags=1 memory_backed=1 blocking=1 gb=1 \
+		hw_queue_depth=8 submit_queues=2 irqmode=2 completion_nsec=500000 requeue=1,10,0,-1
+	prepare_sched
+	select_sched cfq nullb1
+	start_verifying nullb0 nullb1
+	start_load - - mix 2 100 --size=20m --offset_increment=0 --nice=10
+	# shellcheck disable=SC2046 # a list of numbers
+	churn_groups "$NR_GROUPS" $(load_tasks)
+	few_removed nullb0
+	stop_loads
+	stop_verifying
+}
+
+# scsi_disk: the name of it, while it is there
+scsi_disk() {
+	ls /sys/bus/pseudo/devices/adapter0/host*/target*/*/block 2>/dev/null
+}
+
+find_scsi_disk() {
+	DISK=$(scsi_disk) && [ -n "$DISK" ] && [ -e "/dev/$DISK" ] || return 1
+	DEV=/dev/$DISK
+	QUEUE=/sys/block/$DISK/queue
+}
+
+scsi() {
+	local nr device host
+
+	title "a SCSI disk has errors, is deleted, unbound and found again, $NR_REMOVALS times"
+	use_model scsi_debug none
+	# As a module, it needs one that modprobe would load before
+	[ ! -e modules/crc-t10dif.ko ] || insmod modules/crc-t10dif.ko 2>/dev/null
+	load_module scsi_debug dev_size_mb=64 submit_queues=2 max_queue=16 ndelay=200000 ||
+		fail "cannot load the host"
+	retry find_scsi_disk || fail "there is no disk"
+	make_group g0 0
+	make_group g7 7
+	for nr in $(seq "$NR_REMOVALS"); do
+		select_sched cfq
+		start_load g0 rt/0 mix 2 0 --size=20m --offset_increment=0 --nice=10 \
+			--continue_on_error=all
+		start_load g7 - read 2 20 --size=20m --offset_increment=0 --nice=10 \
+			--continue_on_error=all --ioengine=libaio --iodepth=8
+		make_group "new$nr"
+		start_load "new$nr" - write 2 40 --size=20m --offset_increment=0 --nice=10 \
+			--continue_on_error=all
+		sleep 0.5
+		# Medium errors and aborted commands, now and then
+		echo 18 >/sys/bus/pseudo/drivers/scsi_debug/opts
+		echo 37 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+		sleep 0.5
+		device=$(readlink -f "/sys/block/$DISK/device")
+		host=${device##*/}
+		if [ $((nr % 2)) = 0 ]; then
+			echo 1 >"$device/delete"
+			stop_loads errors
+			echo "- - -" >"/sys/class/scsi_host/host${host%%:*}/scan"
+		else
+			echo "$host" >/sys/bus/scsi/drivers/sd/unbind
+			stop_loads errors
+			echo "$host" >/sys/bus/scsi/drivers/sd/bind
+		fi
+		echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+		echo 0 >/sys/bus/pseudo/drivers/scsi_debug/opts
+		retry find_scsi_disk || fail "the disk does not come back"
+		remove_group "new$nr"
+		progress removals "$nr" "$NR_REMOVALS"
+	done
+	select_sched cfq
+	"$DD" if="$DEV" of=/dev/null bs=64k count=64 iflag=direct 2>/dev/null ||
+		fail "it cannot be read"
+}
+
+# --- above and beside ---
+
+# limit TEXT: what the group may do on the first disk. With the second one, io.latency or io.cost
+# besides, lockdep finds that the controllers allocate memory under a lock that is also taken while
+# a queue is frozen.
+limit() {
+	echo "$(cat /sys/block/cfqd0/dev) $1" >"$CG/a/io.max" || echo "limit $1" >>"$TMP/wrong"
+}
+
+change_limits() {
+	limit "$(nth "$1" wbps=4000000 riops=200 wiops=300 \
+		"rbps=max wbps=max riops=max wiops=max")"
+	nth "$1" 0 75000 >/sys/block/cfqd0/queue/wbt_lat_usec 2>/dev/null
+	sleep 0.2
+}
+
+change_processors() {
+	echo 0 >"$CPU"
+	sleep 0.2
+	echo 1 >"$CPU"
+	sleep 0.2
+}
+
+# More than the group may have: the rest is swapped out, and in again
+use_memory() {
+	run_as hog - "$DD" if=/dev/zero of="$MNT/file" bs=1M count=24 2>/dev/null
+}
+
+change_threads() {
+	local group=t/x
+
+	[ $(($1 % 2)) = 0 ] || group=t/y
+	cat "$CG/t/x/cgroup.threads" "$CG/t/y/cgroup.threads" | while read -r tid; do
+		echo "$tid" >"$CG/$group/cgroup.threads" || echo "thread $tid" >>"$TMP/wrong"
+	done
+	mkdir "$CG/t/new$1" && echo threaded >"$CG/t/new$1/cgroup.type"
+	sleep 0.1
+	rmdir "$CG/t/new$1"
+}
+
+stacked() {
+	local disk
+
+	title "ext4 on RAID1, loop, swap, limits, processors, threaded groups: no wrong byte"
+	mount_unified
+	echo "+$CONTROLLER +io +memory" >"$CG/cgroup.subtree_control" || fail "no io and memory"
+	load_disk nr_devices=2
+	select_sched cfq cfqd1
+	for group in a b hog t; do
+		mkdir "$CG/$group"
+	done
+	for group in t/x t/y; do
+		mkdir "$CG/$group"
+		echo threaded >"$CG/$group/cgroup.type" || fail "no threaded groups"
+	done
+	make_mapped "linear /dev/cfqd0 0" mapped
+	make_mapped "linear /dev/cfqd1 0" mapped2
+	make_raid1 mapped mapped2
+	make_ext4 /dev/md0 600M 1 100
+	use_ext4 /dev/md0 "$LOWER"
+	"$LOSETUP" /dev/loop0 "$LOWER/f0" || fail "no loop device"
+	make_mapped "linear /dev/cfqd1 $((1000 * MB))" swap
+	mkswap /dev/mapper/swap >/dev/null
+	swapon /dev/mapper/swap || fail "cannot swap"
+	mkdir -p "$MNT"
+	mount -t tmpfs memory "$MNT"
+	echo 12M >"$CG/hog/memory.max"
+	echo 40M >"$CG/a/memory.max"
+
+	verify a "$LOWER/a" 0 --direct=0 --rw=randwrite --bs=4k --fsync=32 --invalidate=1
+	verify b "$LOWER/b" 0 --direct=0 --rw=write --bsrange=4k-64k --end_fsync=1 --invalidate=1
+	verify a /dev/loop0 0 --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=16
+	verify b /dev/loop0 4 --direct=0 --rw=randwrite --bs=4k --fsync=64 --invalidate=1
+	verify a /dev/cfqd0 4000 --direct=1 --rw=randwrite --bs=4k --ioengine=io_uring --iodepth=16
+	(echo 0 >"$CG/t/cgroup.procs" && exec ./threads /dev/cfqd1 2 "$CG/t/x/cgroup.threads" 5000 \
+		100 "$CG/t/y/cgroup.threads" 5100 100) &
+	threads=$!
+
+	repeat "$NR_UPDATES" change_limits
+	repeat "$NR_UPDATES" change_threads
+	repeat $((1 + NR_UPDATES / 10)) use_memory
+	[ ! -e "$CPU" ] || repeat $((1 + NR_UPDATES / 10)) change_processors
+	switch_schedulers "$NR_UPDATES" cfqd0 cfqd1
+	select_sched cfq
+	select_sched cfq cfqd1
+	start_load - - mix 2 6000 --nice=10
+	# shellcheck disable=SC2046 # a list of numbers
+	churn_groups "$NR_GROUPS" $(load_tasks)
+	move_tasks $((10 * NR_UPDATES)) a b .
+	wait_for_all
+	stop_loads
+	swapped=$(awk '/^SwapTotal/ { total = $2 } /^SwapFree/ { print total - $2 }' /proc/meminfo)
+	expect "$swapped KB are swapped out" "$swapped > 0"
+	limit "rbps=max wbps=max riops=max wiops=max"
+	stop_verifying
+	kill "$threads"
+	for disk in cfqd0 cfqd1; do
+		few_removed "$disk"
+	done
+}
+
+needs_groups
+[ -e "$CPU" ] || skip_all "no second processor that can go offline"
+run_cases hardware_queues busy_driver scsi stacked
