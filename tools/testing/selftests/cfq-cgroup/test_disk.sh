@@ -141,4 +141,28 @@ faults() {
 	retry read_sector 5 || fail "a plugged disk does not answer"
 }
 
-run_cases unit_tests sequential random_alone random_many accounts keeps_data faults
+# written BLOCK: are the 64 blocks of $TMP/data from there on as they were written?
+written() {
+	"$DD" if="$DEV" bs=64k skip="$1" count=64 iflag=direct 2>/dev/null | cmp -s "$TMP/data" -
+}
+
+power_cut() {
+	local lost
+
+	title "a power cut loses what was in the write cache, and what was flushed is there"
+	load_disk lossy=1 write_cache=1
+	"$DD" if=/dev/urandom of="$TMP/data" bs=1M count=4 2>/dev/null
+	"$DD" if="$TMP/data" of="$DEV" bs=64k oflag=direct conv=fsync 2>/dev/null
+	# Elsewhere and over it
+	"$DD" if="$TMP/data" of="$DEV" bs=64k seek=100 oflag=direct 2>/dev/null
+	"$DD" if=/dev/zero of="$DEV" bs=64k seek=40 count=1 oflag=direct 2>/dev/null
+	echo 1 >"$MODEL/unplug"
+	echo 1 >"$MODEL/plug"
+	retry read_sector 5 || fail "a plugged disk does not answer"
+	lost=$(count lost_sectors)
+	expect "$lost sectors are lost" "$lost > 0 && $lost <= 8320"
+	written 0 || fail "what was flushed is not there"
+	! written 100 || fail "what was in the cache is there"
+}
+
+run_cases unit_tests sequential random_alone random_many accounts keeps_data faults power_cut

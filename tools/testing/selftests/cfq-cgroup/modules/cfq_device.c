@@ -10,6 +10,10 @@
  * may have been written or not, as on a real one; but no write that ended
  * well is ever lost, not even one that was only in a modelled write cache.
  *
+ * With @lossy=1, unplugging cuts the power instead: what the model has not put
+ * in its place by then, from requests or from a write cache, is lost. For that,
+ * the store keeps what was there before.
+ *
  * Device time
  *
  * The model reports each stretch of time that it spent, and on which sectors.
@@ -56,6 +60,10 @@ static bool store = true;
 module_param(store, bool, 0444);
 MODULE_PARM_DESC(store, "keep what is written; without, reads give zeros (default 1)");
 
+static bool lossy;
+module_param(lossy, bool, 0444);
+MODULE_PARM_DESC(lossy, "unplugging loses what is not in its place, as a power cut does (default 0)");
+
 /* Sectors whose device time is counted together. */
 struct cfq_range {
 	u64 start;
@@ -77,6 +85,7 @@ struct cfq_totals {
 	u64 flushes;
 	u64 failed;
 	u64 timed_out;
+	u64 lost_sectors;
 };
 
 struct cfq_device {
@@ -107,6 +116,11 @@ struct cfq_device {
 	bool hang_requeue;
 
 	struct xarray pages;		/* its lock holds copying and freeing apart */
+	/*
+	 * By sector, with @lossy: what was there before writes that are not in
+	 * their place. Its lock is taken inside of that of @pages, and of @lock.
+	 */
+	struct xarray before;
 
 	/* Protects plugging and unplugging. */
 	struct mutex plug_lock;
@@ -298,6 +312,64 @@ static void cfq_store_drop(struct cfq_device *dev, u64 pos, u64 end)
 	}
 }
 
+/* Keep what is there, in case that what will be written is lost. */
+static bool cfq_store_keep(struct cfq_device *dev, u64 lba, u32 sectors)
+{
+	unsigned long flags;
+	bool ok = true;
+
+	xa_lock_irqsave(&dev->before, flags);
+	for (; ok && sectors; lba++, sectors--) {
+		u8 *data;
+
+		if (xa_load(&dev->before, lba))
+			continue;
+		data = kmalloc(SECTOR_SIZE, GFP_ATOMIC | __GFP_NOWARN);
+		ok = data && !xa_is_err(__xa_store(&dev->before, lba, data,
+						   GFP_ATOMIC | __GFP_NOWARN));
+		if (ok)
+			cfq_store_copy(dev, lba << SECTOR_SHIFT, data,
+				       SECTOR_SIZE, false);
+		else
+			kfree(data);
+	}
+	xa_unlock_irqrestore(&dev->before, flags);
+	return ok;
+}
+
+/* What was written to these sectors is in its place. */
+static void cfq_store_settle(struct cfq_device *dev, u64 lba, u32 sectors)
+{
+	unsigned long index, flags;
+	u8 *data;
+
+	if (!lossy)
+		return;
+	xa_lock_irqsave(&dev->before, flags);
+	xa_for_each_range(&dev->before, index, data, lba, lba + sectors - 1) {
+		__xa_erase(&dev->before, index);
+		kfree(data);
+	}
+	xa_unlock_irqrestore(&dev->before, flags);
+}
+
+/* The power was cut: what is not in its place has never been written. */
+static void cfq_store_lose(struct cfq_device *dev)
+{
+	unsigned long index;
+	u8 *data;
+
+	xa_for_each(&dev->before, index, data) {
+		xa_lock(&dev->pages);
+		WARN_ON_ONCE(!cfq_store_copy(dev, (u64)index << SECTOR_SHIFT,
+					     data, SECTOR_SIZE, true));
+		xa_unlock(&dev->pages);
+		dev->totals.lost_sectors++;
+		kfree(data);
+	}
+	xa_destroy(&dev->before);
+}
+
 static bool cfq_store_transfer(struct cfq_device *dev, struct request *rq)
 {
 	u64 pos = blk_rq_pos(rq) << SECTOR_SHIFT;
@@ -306,6 +378,10 @@ static bool cfq_store_transfer(struct cfq_device *dev, struct request *rq)
 	bool ok = true;
 
 	xa_lock(&dev->pages);
+	if (lossy && req_op(rq) == REQ_OP_WRITE)
+		ok = cfq_store_keep(dev, blk_rq_pos(rq), blk_rq_sectors(rq));
+	if (!ok)
+		goto out;
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
 	case REQ_OP_WRITE:
@@ -327,6 +403,7 @@ static bool cfq_store_transfer(struct cfq_device *dev, struct request *rq)
 	default:
 		break;
 	}
+out:
 	xa_unlock(&dev->pages);
 	return ok;
 }
@@ -348,6 +425,9 @@ static void cfq_store_free(struct cfq_device *dev)
 	xa_for_each(&dev->pages, index, page)
 		free_page((unsigned long)page);
 	xa_destroy(&dev->pages);
+	xa_for_each(&dev->before, index, page)
+		kfree(page);
+	xa_destroy(&dev->before);
 }
 
 /* Requests */
@@ -637,6 +717,7 @@ static void cfq_unplug_work(struct work_struct *work)
 	cfq_complete_list(&lost);
 	blk_mark_disk_dead(dev->disk);
 	cfq_unplug(dev);
+	cfq_store_lose(dev);
 out:
 	mutex_unlock(&dev->plug_lock);
 }
@@ -836,6 +917,7 @@ static int stat_show(struct seq_file *m, void *v)
 	seq_printf(m, "flushes %llu\n", t->flushes);
 	seq_printf(m, "failed %llu\n", t->failed);
 	seq_printf(m, "timed_out %llu\n", t->timed_out);
+	seq_printf(m, "lost_sectors %llu\n", t->lost_sectors);
 	dev->model->show_stat(dev, m);
 	spin_unlock_irq(&dev->lock);
 	return 0;
@@ -1022,6 +1104,7 @@ static int cfq_add_device(const struct cfq_model *model, unsigned int index)
 	INIT_LIST_HEAD(&dev->cmds);
 	INIT_LIST_HEAD(&dev->done);
 	xa_init(&dev->pages);
+	xa_init_flags(&dev->before, XA_FLAGS_LOCK_IRQ);
 	INIT_WORK(&dev->unplug_work, cfq_unplug_work);
 	hrtimer_setup(&dev->timer, cfq_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS);

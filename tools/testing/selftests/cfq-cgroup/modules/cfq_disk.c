@@ -84,7 +84,8 @@
  *   fail    write "START NR COUNT": the next COUNT requests in there fail
  *   hang    write "COUNT": the next COUNT requests are never answered and end
  *           in a time-out; "COUNT requeue": the time-out sends them again
- *   unplug  write 1: gone, with all that is in it
+ *   unplug  write 1: gone, with all that is in it; with @lossy=1 the write
+ *           cache's content is lost, too
  *   plug    write 1: back again, with its data; reads 1 if plugged
  *
  * Several actuators (@actuators), each with an equal part of the sectors, as
@@ -462,6 +463,8 @@ static void disk_head_done(struct disk_arm *arm)
 	arm->head_op = NULL;
 	cfq_charge(arm->dev, disk_lba(arm, op->lba), arm->head_start_ns,
 		   arm->head_done_ns);
+	if (op->write)
+		cfq_store_settle(arm->dev, disk_lba(arm, op->lba), op->sectors);
 	if (arm->head_destages) {
 		arm->cached_sectors -= op->sectors;
 		arm->destages++;

@@ -152,8 +152,12 @@ static void flash_done(struct flash *flash, struct flash_channel *c)
 		c->written_pages += part->pages;
 		c->written_lba = part->owner->cmd.lba;
 	}
-	if (!--part->owner->parts_left)
-		cfq_finish(&flash->dev, &part->owner->cmd);
+	if (--part->owner->parts_left)
+		return;
+	if (part->owner->cmd.op == REQ_OP_WRITE)
+		cfq_store_settle(&flash->dev, part->owner->cmd.lba,
+				 part->owner->cmd.sectors);
+	cfq_finish(&flash->dev, &part->owner->cmd);
 }
 
 static void flash_submit(struct cfq_device *dev, struct cfq_cmd *cmd, u64 now)
