@@ -13,7 +13,8 @@ help:
 tree: packages
 	@kit/tree '$(KERNEL)'
 
-#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, kcsan, onelayer, blkcg or locktime
+#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, kcsan, onelayer, blkcg, suites or
+#:                locktime
 .PHONY: kernel
 kernel: tree
 	@kit/kernel '$(KERNEL)' $(FLAVOUR)
@@ -35,6 +36,14 @@ test: packages
 .PHONY: stress
 stress: packages
 	@kit/test --stress $(KERNEL)
+
+#: make suites    suites that others wrote, with mq-deadline, bfq and cfq for the disk, in one table: the kernel's tests of
+#:                cgroups, stress-ng, and the checks of ext4, xfs and btrfs after power cuts; with SEED=N at other moments
+.PHONY: suites
+suites: tree
+	@kit/packages packages-suites.list
+	@kit/kernel '$(KERNEL)' suites
+	@kit/run-suites '$(KERNEL)'
 
 #: make stock     the package installed beside a kernel of the distribution, upgraded and removed; and such kernels,
 #:                unmodified, 7.3 and 6.12, in the VM, with all suites that hold for the module

@@ -1,8 +1,8 @@
 """Builds the VM's initramfs, byte for byte the same for the same contents.
 
 Parts are simply put one after the other: the base (busybox, the programs of guest/contents with their libraries,
-init), what a suite test_NAME.sh or a load NAME.sh of the bench asks for in guest/contents-NAME, the selftests with
-their modules, and the command to run. Parts that take the host's programs are kept between runs.
+init), what a suite test_NAME.sh, suites_*.sh or a load NAME.sh of the bench asks for in guest/contents-NAME, the
+selftests with their modules, and the command to run. Parts that take the host's programs are kept between runs.
 """
 
 import fcntl
@@ -282,6 +282,8 @@ def contents_of_suite(command):
     """The list of what the suite has besides, or the load, if the command runs one that has."""
     for word in command:
         match = re.fullmatch(r"(?:(?:\./)?test_|/guest/)(\w+)\.sh", word)
+        if not match:
+            match = re.fullmatch(r"(?:\./)?(suites)_\w+\.sh", word)
         contents = KIT / f"guest/contents-{match[1]}" if match else None
         if contents and contents.exists():
             yield contents
