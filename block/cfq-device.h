@@ -196,13 +196,19 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 				       struct request *rq, u64 now_ns)
 {
 	const unsigned int work = rq_work(rq);
+	const u64 in_driver_ns = rq_time_in_driver_ns(rq, now_ns);
 	u64 spent_ns;
 
 	spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
-		   cfq_charge_part(dd, now_ns, work,
-				   rq_time_in_driver_ns(rq, now_ns));
+		   cfq_charge_part(dd, now_ns, work, in_driver_ns);
 	dd->work_in_driver -= work;
+	/* It seemed lost, and was not. */
+	if (dd->lost_since_ns + in_driver_ns >= now_ns)
+		dd->lost_work -= min(dd->lost_work, work);
 	dd->lost_work = min(dd->lost_work, dd->work_in_driver);
+	/* Of what fills it some came back: slow it may be, but it works. */
+	if (dd->full_since_ns && dd->full_since_ns + in_driver_ns >= now_ns)
+		dd->full_since_ns = now_ns;
 	if (dd->one_head)
 		return spent_ns;
 	cfq_average_add(&dd->pages_cost_ns,
@@ -228,8 +234,8 @@ static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd,
 }
 
 /*
- * Must what is next wait, as the device is full?  Keeps in mind since when, and what
- * seems to be lost.
+ * Must what is next wait, as the device is full?  Keeps in mind since when it gave
+ * nothing back, and what seems to be lost.
  */
 static inline bool cfq_waits_for_data(struct cfq_driver_data *dd, u64 now_ns)
 {
@@ -241,6 +247,7 @@ static inline bool cfq_waits_for_data(struct cfq_driver_data *dd, u64 now_ns)
 		if (dd->full_since_ns + cfq_stuck_ns(dd) > now_ns)
 			return true;
 		dd->lost_work = dd->work_in_driver;
+		dd->lost_since_ns = now_ns;
 	}
 	dd->full_since_ns = 0;
 	return false;

@@ -236,10 +236,11 @@ struct cfq_driver_data {
 	unsigned int		access_work;
 	/*
 	 * With so much, beside access_work, it is full; that of those which seem
-	 * lost; since when it is full.
+	 * lost, since when; since when it is full and gives nothing back.
 	 */
 	unsigned int		full_work;
 	unsigned int		lost_work;
+	u64			lost_since_ns;
 	u64			full_since_ns;
 	/* What a request costs on this device, for queues without a past. */
 	u64			mean_cost_ns;
