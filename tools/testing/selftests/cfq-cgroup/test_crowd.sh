@@ -364,7 +364,7 @@ line_behind_admitted() {
 		"$(stat g requests) == 2 && $(stat h requests) == 16"
 }
 
-run_cases many_tasks deeper written_back unknown uneven newcomer no_ncq classes_without_descriptors few_descriptors \
-	two_descriptors slow_descriptors more_groups_than_descriptors lone_readers \
-	few_readers beside_few quiet_reader \
+run_cases many_tasks deeper written_back unknown uneven newcomer no_ncq \
+	classes_without_descriptors few_descriptors two_descriptors slow_descriptors \
+	more_groups_than_descriptors lone_readers few_readers beside_few quiet_reader \
 	${CONTROLLER:+admission_lasts line_behind_admitted}

@@ -90,7 +90,7 @@ switch_back() {
 } 2>/dev/null
 
 hardware_queues() {
-	title "$NR_UPDATES times other hardware queues and depths, and two who switch: no wrong byte"
+	title "$NR_UPDATES times other hardware queues and depths, and two switch: no wrong byte"
 	make_null
 	make_group g0 0
 	make_group g7 7
