@@ -316,7 +316,7 @@ told_anew() {
 	watch_mb 0 1000 1000 1000
 	sleep 1
 	for told in 1 0; do
-		echo $told >"$QUEUE/rotational" || fail "cannot write rotational"
+		echo "$told" >"$QUEUE/rotational" || fail "cannot write rotational"
 		sleep 3
 		measure 4
 		expect "rotational $told: shares $(shares) %, $(ios 1) and $(ios 2) reads" \
