@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import statistics
 
 from scenarios import WEIGHTS
 
@@ -300,6 +301,22 @@ def matrix(scenario, out):
     return figures
 
 
+def processors(scenario, out):
+    """Requests a second in the median round, and the median of the rounds' ratios to mq-deadline."""
+    rounds = [
+        tuple(map(int, value.split()))
+        for name, value in facts(out).items()
+        if name.startswith("round")
+    ]
+    ratios = sorted(own / peer for own, peer in rounds)
+    return {
+        "requests_per_s": statistics.median(own for own, _ in rounds),
+        "ratio": statistics.median(ratios),
+        "least_ratio": ratios[0],
+        "most_ratio": ratios[-1],
+    }
+
+
 def memory(scenario, out):
     fact = facts(out)
     return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
@@ -315,6 +332,7 @@ KINDS = {
         burst,
         cost,
         lock,
+        processors,
         memory,
         commit,
         startup,

@@ -75,6 +75,7 @@ class Scenario:
         ""  # the same scenario for a scheduler that knows neither groups nor priorities
     )
     flavour: str = ""  # of the kernel, for the schedulers that the usual one has
+    mode: str = "virtual"  # of kit/vm; others take real time, and run one by one
 
 
 def flavour(scenario, scheduler):
@@ -110,6 +111,20 @@ def shares(name, what, loads, deadline, **targets):
         targets={name.replace("_", " "): text for name, text in targets.items()}
         | {"mq-deadline": deadline},
         goal="error <= 0.5 pp, >= 105 % of mq-deadline",
+    )
+
+
+def processors(groups, jobs):
+    what = "a group" if groups == 1 else f"{groups} groups"
+    each = "a job" if jobs == 1 else f"{jobs} jobs"
+    return Scenario(
+        f"processors_{groups}x{jobs}",
+        "7",
+        "processors",
+        f"two processors, null_blk with two queues, {what} with {each} each, 32 deep, 8 at a time: real time",
+        f"processors.sh {groups} {jobs} submit_queues=2 hw_queue_depth=1024 irqmode=0",
+        goal=">= mq-deadline in the same round",
+        mode="smp",
     )
 
 
@@ -694,6 +709,11 @@ SCENARIOS = [
         goal="<= mq-deadline",
         flavour="locktime",
     ),
+    processors(1, 1),
+    processors(1, 2),
+    processors(2, 1),
+    processors(2, 2),
+    processors(16, 1),
     Scenario(
         "memory",
         "7",

@@ -112,6 +112,11 @@ COLUMNS = {
         ("times taken a request", joined(["taken"], ".2f")),
         ("longest ns", joined(["longest_ns"], "d")),
     ],
+    "processors": [
+        ("requests a second", joined(["requests_per_s"], ".0f")),
+        ("of mq-deadline's, median", joined(["ratio"], ".2f")),
+        ("least / most", joined(["least_ratio", "most_ratio"], ".2f")),
+    ],
     "commit": [
         ("s, alone / beside", joined(["alone_s", "beside_s"], ".2f")),
         (
