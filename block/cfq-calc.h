@@ -202,8 +202,8 @@ static inline bool cfq_heads_many(unsigned int samples, unsigned int soon,
 
 /*
  * How parallel is the device?  By Little's law the requests that are really
- * being worked on are the rate at which requests go times what each takes when
- * it waits for no other.
+ * being worked on are the rate at which requests are completed times what each
+ * takes when it waits for no other.
  */
 
 /* So often is the rate measured. */
@@ -325,7 +325,7 @@ static inline unsigned int cfq_useful_depth(unsigned int parallel)
 /* With fewer requests than this a part of the device has nothing to do. */
 static inline unsigned int cfq_spare_depth(unsigned int parallel)
 {
-	return max(DIV_ROUND_UP(parallel, CFQ_PARALLEL_ONE), 1U);
+	return max(DIV_ROUND_CLOSEST(parallel, CFQ_PARALLEL_ONE), 1U);
 }
 
 /* Think time: moving sums with 8 fractional bits, each sample a 1/8 part. */

@@ -18,10 +18,18 @@
  * 2. Depth.  On a device without a head, how many requests keep it busy is
  *    learned from completions.  What a request of a direction and size takes
  *    by itself is known from those that had few beside them; times the rate at
- *    which requests are sent, it is the number that are worked on at the same
- *    time (Little's law).  Both layers bound by it who is ahead.  What
+ *    which requests are completed, it is the number that are worked on at the
+ *    same time (Little's law).  Both layers bound by it who is ahead.  What
  *    writes and reads take by themselves tells what a write costs (see 1); the
  *    first few of each wait until the device has hardly anything else to do.
+ *
+ *    A single request may keep a slow device busy for so long that it is as bad
+ *    as a slice of somebody else.  Who is ahead sends none of that kind while
+ *    those behind have requests in the device or will have one in a moment; that
+ *    they keep it idle then is charged to them (cfq_takes_long()).  Without that
+ *    a stream, due five sixths beside a group that writes 4 MB at a time in a
+ *    tenth of a second, has a sixth (bench/bench --only matrix_flash).  It is
+ *    not done where several of that kind are worked on at the same time.
  *
  * 3. What goes first.  A disk that puts requests in order may serve others
  *    instead for long; then it gets nothing else (cfq_waits_for_first()).
@@ -124,12 +132,9 @@ static unsigned int rq_data_bytes(struct request *rq)
 	return rq->bio && bio_has_data(rq->bio) ? blk_rq_bytes(rq) : 0;
 }
 
-/* Are there too few samples of what requests like @rq take by themselves? */
-static bool cfq_sample_wanted(const struct cfq_parallelism *par,
-			      struct request *rq)
+static unsigned int rq_data_kind(struct request *rq, unsigned int bytes)
 {
-	return par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES &&
-	       rq_data_bytes(rq);
+	return cfq_request_kind(rq_data_dir(rq) == WRITE, bytes);
 }
 
 /* The work of @rq, for a device without a head. */
@@ -153,8 +158,8 @@ static unsigned int cfq_nr_beside(const struct cfq_driver_data *dd,
 }
 
 /**
- * cfq_must_wait_for_sample - must a request wait until few are in the device?
- * @dd: the device
+ * cfq_lacks_sample - must a request wait until few are in the device?
+ * @dd: the device, without a head, where a sample like it is wanted
  * @rq: the request, the next one
  * @now_ns: time
  *
@@ -166,14 +171,13 @@ static unsigned int cfq_nr_beside(const struct cfq_driver_data *dd,
  *
  * Return: true if nothing is to be sent now.
  */
-bool cfq_must_wait_for_sample(struct cfq_driver_data *dd, struct request *rq,
-			      u64 now_ns)
+bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
+		      u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 	unsigned int work;
 
-	if (dd->one_head || !cfq_sample_wanted(par, rq) ||
-	    cfq_must_empty(dd))
+	if (!rq_data_bytes(rq) || cfq_must_empty(dd))
 		return false;
 	work = cfq_rq_work(dd, rq, rq_data_bytes(rq));
 	if (cfq_alone(cfq_nr_beside(dd, work), par->parallel))
@@ -193,26 +197,46 @@ bool cfq_must_wait_for_sample(struct cfq_driver_data *dd, struct request *rq,
 }
 
 /**
- * cfq_waits_for_sample - is a request waiting for few in the device?
- * @dd: the device
+ * cfq_drains - does a request still wait for few in the device?
+ * @dd: the device, where one did
  * @now_ns: time
  *
  * Return: true if nothing is to be sent now.
  */
-bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
+bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 
-	if (par->drain)
-		par->drain = par->sample_until_ns > now_ns &&
-			     !cfq_alone(dd->nr_in_driver, par->parallel) &&
-			     !cfq_must_empty(dd);
+	par->drain = par->sample_until_ns > now_ns &&
+		     !cfq_alone(dd->nr_in_driver, par->parallel) &&
+		     !cfq_must_empty(dd);
 	return par->drain;
 }
 
+/**
+ * cfq_takes_long - does a request keep a device without a head busy for long?
+ * @dd: the device
+ * @rq: the request, not sent yet
+ *
+ * Not if the device works on several of that kind together.
+ *
+ * Return: true if longer than somebody who is due is waited for.
+ */
+bool cfq_takes_long(const struct cfq_driver_data *dd, struct request *rq)
+{
+	const unsigned int bytes = rq_data_bytes(rq);
+	const unsigned int kind = rq_data_kind(rq, bytes);
+
+	return !dd->access_work && dd->par.parallel < 2 * CFQ_PARALLEL_ONE &&
+	       dd->par.service_ns[kind] &&
+	       cfq_request_cost_ns(dd, cfq_rq_work(dd, rq, bytes), kind) >
+	       dd->tun.group_idle_ns;
+}
+
 /* Watch @rq, of so much data and work, which is sent now. */
-static void cfq_start_probe(struct cfq_driver_data *dd, struct request *rq,
-			    unsigned int bytes, unsigned int work, u64 now_ns)
+static noinline void cfq_start_probe(struct cfq_driver_data *dd,
+				     struct request *rq, unsigned int bytes,
+				     unsigned int work, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 
@@ -225,25 +249,15 @@ static void cfq_start_probe(struct cfq_driver_data *dd, struct request *rq,
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
 
-/* Learn from @rq being sent how parallel the device is. */
+/* Watch @rq, of so much data and work, if it is time to. */
 static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 			   unsigned int bytes, unsigned int work, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
-	/* That of a plug may be earlier. */
-	u64 elapsed_ns = now_ns - min(now_ns, par->window_start_ns);
 
-	if (elapsed_ns >= CFQ_WORK_WINDOW_NS) {
-		par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
-						 elapsed_ns);
-		par->work_ns = 0;
-		par->window_start_ns = now_ns;
-	}
 	if (!bytes)
 		return;
-	par->work_ns += par->service_ns[cfq_request_kind(rq_data_dir(rq) ==
-							 WRITE, bytes)];
-	if (unlikely(cfq_sample_wanted(par, rq)) ?
+	if (cfq_sample_wanted(par, rq) ?
 	    !par->probe || !par->probe_alone :
 	    !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS)
 		cfq_start_probe(dd, rq, bytes, work, now_ns);
@@ -298,7 +312,7 @@ void cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	if (!dd->one_head)
 		cfq_learn_sent(dd, rq, bytes, work, now_ns);
 	dd->work_in_driver += work;
-	rq_set_sent(rq, work, now_ns);
+	rq_set_sent(rq, work, rq_data_kind(rq, bytes), now_ns);
 }
 
 /**

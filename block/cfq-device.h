@@ -109,13 +109,6 @@ static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
 	return ns;
 }
 
-/* Is the device so busy that the order of what is sent matters? */
-static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
-{
-	return dd->one_head ||
-	       dd->nr_in_driver >= cfq_useful_depth(dd->par.parallel);
-}
-
 /* Is it to be decided anew how the device is to be used? */
 static inline bool cfq_heads_ask(const struct cfq_driver_data *dd, u64 now_ns)
 {
@@ -142,14 +135,36 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q);
 void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 			     u64 now_ns);
-bool cfq_must_wait_for_sample(struct cfq_driver_data *dd, struct request *rq,
-			      u64 now_ns);
-bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns);
+bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
+		      u64 now_ns);
+bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns);
+bool cfq_takes_long(const struct cfq_driver_data *dd, struct request *rq);
 void cfq_device_sent(struct cfq_driver_data *dd, struct request *rq,
 		     u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
 			 u64 now_ns);
 void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns);
+
+/* Are there too few samples of what requests like @rq take by themselves? */
+static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
+				     const struct request *rq)
+{
+	return unlikely(par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES);
+}
+
+/* Must @rq, the next one, wait until few are in the device? */
+static inline bool cfq_must_wait_for_sample(struct cfq_driver_data *dd,
+					    struct request *rq, u64 now_ns)
+{
+	return !dd->one_head && cfq_sample_wanted(&dd->par, rq) &&
+	       cfq_lacks_sample(dd, rq, now_ns);
+}
+
+/* Does a request wait for that? */
+static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
+{
+	return unlikely(dd->par.drain) && cfq_drains(dd, now_ns);
+}
 
 /*
  * On a device with several heads, to get to its data is as much work as so many
@@ -158,15 +173,18 @@ void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns);
 #define CFQ_ACCESS_WORK	(64 * CFQ_WORK_PAGE)
 
 /*
- * While a request is in the device, fifo_time holds its work and, above that,
- * when it was sent.
+ * While a request is in the device, fifo_time holds its work, its kind and, above
+ * these, when it was sent.
  */
 #define RQ_WORK_BITS	16
+#define RQ_KIND_BITS	4
+#define RQ_SENT_SHIFT	(RQ_WORK_BITS + RQ_KIND_BITS)
+static_assert(CFQ_NR_KINDS == 1 << RQ_KIND_BITS);
 
 static inline void rq_set_sent(struct request *rq, unsigned int work,
-			       u64 now_ns)
+			       unsigned int kind, u64 now_ns)
 {
-	rq->fifo_time = now_ns << RQ_WORK_BITS | work;
+	rq->fifo_time = now_ns << RQ_SENT_SHIFT | kind << RQ_WORK_BITS | work;
 }
 
 static inline unsigned int rq_work(const struct request *rq)
@@ -174,21 +192,101 @@ static inline unsigned int rq_work(const struct request *rq)
 	return rq->fifo_time & GENMASK(RQ_WORK_BITS - 1, 0);
 }
 
+static inline unsigned int rq_kind(const struct request *rq)
+{
+	return rq->fifo_time >> RQ_WORK_BITS & (CFQ_NR_KINDS - 1);
+}
+
 static inline u64 rq_time_in_driver_ns(const struct request *rq, u64 now_ns)
 {
-	return ((now_ns << RQ_WORK_BITS) -
-		(rq->fifo_time - rq_work(rq))) >> RQ_WORK_BITS;
+	const u64 sent = rq->fifo_time & GENMASK_ULL(63, RQ_SENT_SHIFT);
+
+	return ((now_ns << RQ_SENT_SHIFT) - sent) >> RQ_SENT_SHIFT;
+}
+
+/*
+ * A request of @kind was completed: how parallel is the device?  In a window it is
+ * one that is worked on, however long it takes.
+ */
+static inline void cfq_count_completed(struct cfq_parallelism *par,
+				       unsigned int kind, u64 now_ns)
+{
+	u64 elapsed_ns = now_ns - min(now_ns, par->window_start_ns);
+
+	par->work_ns += min(par->service_ns[kind], CFQ_WORK_WINDOW_NS);
+	if (elapsed_ns < CFQ_WORK_WINDOW_NS)
+		return;
+	par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
+					 elapsed_ns);
+	par->work_ns = 0;
+	par->window_start_ns = now_ns;
 }
 
 /* For so many pages that are read: fixed point. */
 #define CFQ_COST_PAGES	256U
 
-/* What @rq, which is sent, is expected to cost: by its work, as it is charged. */
-static inline u64 cfq_parallel_cost_ns(const struct cfq_driver_data *dd,
-				       const struct request *rq)
+/* What so much work is expected to cost without a head, as it is charged. */
+static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd,
+				   unsigned int work)
 {
-	return div_u64(dd->pages_cost_ns * rq_work(rq),
-		       CFQ_COST_PAGES * CFQ_WORK_PAGE);
+	return div_u64(dd->pages_cost_ns * work, CFQ_COST_PAGES * CFQ_WORK_PAGE);
+}
+
+/*
+ * What a request of such work and kind is expected to cost without a head: by its
+ * work, as it is charged, but no more than it takes by itself, as work costs more
+ * where the device has little to do at the same time.  The last kind has no bound
+ * for size; of these the work of a page is taken for the least.
+ */
+static inline u64 cfq_request_cost_ns(const struct cfq_driver_data *dd,
+				      unsigned int work, unsigned int kind)
+{
+	u64 cost_ns = cfq_work_cost_ns(dd, work);
+	u64 alone_ns = dd->par.service_ns[kind];
+
+	if (unlikely(kind >= CFQ_NR_KINDS - 2))
+		alone_ns *= max(work / (kind & 1 ? dd->par.write_work :
+					 CFQ_WORK_PAGE) >> (kind / 2), 1U);
+	return alone_ns ? min(cost_ns, alone_ns) : cost_ns;
+}
+
+/*
+ * It takes no longer than this, and mostly a tenth, until the device has a request
+ * after another one was completed.
+ */
+#define CFQ_HANDOVER_NS		(500 * NSEC_PER_USEC)
+
+/*
+ * Without a head: are as many in the device as keep it busy?  One less will do if
+ * it has work for so long that it does not run out of it before the next comes.
+ */
+static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
+{
+	const unsigned int useful = cfq_useful_depth(dd->par.parallel);
+
+	return dd->nr_in_driver >= useful ||
+	       (dd->nr_in_driver + 1 == useful &&
+		cfq_work_cost_ns(dd, dd->work_in_driver) >= CFQ_HANDOVER_NS);
+}
+
+/* Is the device so busy that the order of what is sent matters? */
+static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
+{
+	return dd->one_head || cfq_device_busy(dd);
+}
+
+/* A request came back of a device that is full, or of which some seemed lost. */
+static inline void cfq_device_works(struct cfq_driver_data *dd,
+				    unsigned int work, u64 in_driver_ns,
+				    u64 now_ns)
+{
+	/* It seemed lost, and was not. */
+	if (dd->lost_since_ns + in_driver_ns >= now_ns)
+		dd->lost_work -= min(dd->lost_work, work);
+	dd->lost_work = min(dd->lost_work, dd->work_in_driver);
+	/* Of what fills it some came back: slow it may be, but it works. */
+	if (dd->full_since_ns && dd->full_since_ns + in_driver_ns >= now_ns)
+		dd->full_since_ns = now_ns;
 }
 
 /* @rq is back from the device; the device time that it took, in ns. */
@@ -202,15 +300,11 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
 		   cfq_charge_part(dd, now_ns, work, in_driver_ns);
 	dd->work_in_driver -= work;
-	/* It seemed lost, and was not. */
-	if (dd->lost_since_ns + in_driver_ns >= now_ns)
-		dd->lost_work -= min(dd->lost_work, work);
-	dd->lost_work = min(dd->lost_work, dd->work_in_driver);
-	/* Of what fills it some came back: slow it may be, but it works. */
-	if (dd->full_since_ns && dd->full_since_ns + in_driver_ns >= now_ns)
-		dd->full_since_ns = now_ns;
+	if (unlikely(dd->lost_work || dd->full_since_ns))
+		cfq_device_works(dd, work, in_driver_ns, now_ns);
 	if (dd->one_head)
 		return spent_ns;
+	cfq_count_completed(&dd->par, rq_kind(rq), now_ns);
 	cfq_average_add(&dd->pages_cost_ns,
 			div_u64(spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE, work));
 	if (dd->par.probe == rq)

@@ -39,25 +39,6 @@ static int cfq_file_number(char *buf, size_t nbytes, u64 min, u64 max,
 	return text ? cfq_parse(text, min, max, value) : -EINVAL;
 }
 
-/* Outside of cfq_grid_mutex. */
-DEFINE_MUTEX(cfq_weight_mutex);
-
-/* Sets the weight of a group for all devices; 0 takes that back. */
-static int cfqc_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
-{
-	unsigned int now = weight;
-	int ret;
-
-	mutex_lock(&cfq_weight_mutex);
-	if (!weight)
-		now = cfqc->followed.weight ?: CFQ_WEIGHT_DEFAULT;
-	ret = cfq_cgroup_set(cfqc, &cfqc->weight, now);
-	if (!ret)
-		cfqc->weight_set = weight;
-	mutex_unlock(&cfq_weight_mutex);
-	return ret;
-}
-
 static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css,
 			    struct cftype *cft)
 {
@@ -74,7 +55,8 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 	ret = cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio);
 	if (ret)
 		return ret;
-	return cfqc_set_weight(cfqc, cfq_group_prio_to_weight(prio)) ?: nbytes;
+	return cfq_cgroup_set_weight(cfqc, cfq_group_prio_to_weight(prio)) ?:
+		nbytes;
 }
 
 /* The numbers of the classes are those of ionice. */
@@ -144,7 +126,7 @@ static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 	if (ret)
 		return ret;
 	if (setting == &cfqc->weight)
-		ret = cfqc_set_weight(cfqc, weight);
+		ret = cfq_cgroup_set_weight(cfqc, weight);
 	else
 		ret = cfq_cgroup_set(cfqc, setting, weight);
 	return ret ?: nbytes;
@@ -220,16 +202,22 @@ static void cfq_show_number(struct seq_file *m, unsigned int number)
 		seq_printf(m, "%u\n", number);
 }
 
-/* Lines for the devices with a setting. */
+static unsigned int
+cfqc_device_limit(const struct cfq_cgroup *cfqc,
+		  const struct cfq_device_settings *settings)
+{
+	return settings->max_held;
+}
+
+/* Lines for the devices with a setting; @get says what is shown, 0 for no line. */
 static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
-			      size_t offset)
+			      typeof(cfqc_device_limit) get)
 {
 	const struct cfq_device_settings *settings;
 
 	mutex_lock(&cfq_grid_mutex);
 	list_for_each_entry(settings, &cfqc->devices, node) {
-		unsigned int value = *(unsigned int *)((void *)settings +
-						       offset);
+		unsigned int value = get(cfqc, settings);
 
 		if (!value)
 			continue;
@@ -242,8 +230,7 @@ static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
 
 static int cfqc_weight_device_show(struct seq_file *m, void *unused)
 {
-	cfqc_show_devices(cfq_css_cgroup(seq_css(m)), m,
-			  offsetof(struct cfq_device_settings, weight));
+	cfqc_show_devices(cfq_css_cgroup(seq_css(m)), m, cfqc_device_weight);
 	return 0;
 }
 
@@ -270,7 +257,7 @@ static ssize_t cfqc_set_weights(struct cfq_cgroup *cfqc,
 				offsetof(struct cfq_device_settings, weight),
 				weight);
 
-	return cfqc_set_weight(cfqc, weight);
+	return cfq_cgroup_set_weight(cfqc, weight);
 }
 
 static ssize_t cfqc_weight_device_write(struct kernfs_open_file *of, char *buf,
@@ -302,8 +289,7 @@ static int cfqc_limits_show(struct seq_file *m, void *unused)
 
 	seq_puts(m, "default ");
 	cfq_show_number(m, limit);
-	cfqc_show_devices(cfqc, m,
-			  offsetof(struct cfq_device_settings, max_held));
+	cfqc_show_devices(cfqc, m, cfqc_device_limit);
 	return 0;
 }
 
@@ -365,12 +351,11 @@ static const char *cfqc_weight_by(struct cfq_cgroup *cfqc, dev_t dev)
 {
 	const struct cfq_device_settings *settings;
 
-	lockdep_assert_held(&cfq_weight_mutex);
 	lockdep_assert_held(&cfq_grid_mutex);
 
 	list_for_each_entry(settings, &cfqc->devices, node)
-		if (settings->dev == dev && settings->weight)
-			return "device";
+		if (settings->dev == dev && cfqc_device_weight(cfqc, settings))
+			return settings->weight ? "device" : "io.weight:device";
 	if (cfqc->weight_set)
 		return "group";
 	return cfqc->followed.file ?: "default";
@@ -381,7 +366,6 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
 	struct cfq_data *cfqd;
 
-	mutex_lock(&cfq_weight_mutex);
 	mutex_lock(&cfq_grid_mutex);
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
 				lockdep_is_held(&cfq_grid_mutex)) {
@@ -407,7 +391,6 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 			   cfqc_weight_by(cfqc, dev));
 	}
 	mutex_unlock(&cfq_grid_mutex);
-	mutex_unlock(&cfq_weight_mutex);
 	return 0;
 }
 

@@ -7,7 +7,12 @@
  * these: io.weight, or if that is 100, as at first, io.bfq.weight if there is
  * one.  What others have is not known here, but what they show is: the files are
  * read like by any program, whenever one of them was written, or came with a
- * controller.
+ * controller.  Lines and files also go by themselves, with a disk or with bfq: so
+ * all are read when a disk takes this scheduler, and when bfq was unloaded.
+ *
+ * Lines for single devices in io.weight count before these.  Those in
+ * io.bfq.weight are left alone: there they can only be for devices where bfq is
+ * selected, and what is left of them later was not meant for cfq.
  *
  * This is for version 2.  Version 1 has no io.weight.
  */
@@ -18,7 +23,9 @@
 #include <linux/fs.h>
 #include <linux/fs_context.h>
 #include <linux/fsnotify_backend.h>
+#include <linux/kdev_t.h>
 #include <linux/kernfs.h>
+#include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/mutex.h>
 #include <linux/sched/task.h>
@@ -49,42 +56,92 @@ static struct fsnotify_mark *cfq_follow_mark;
 static void cfq_follow_begin(struct work_struct *work);
 static DECLARE_WORK(cfq_follow_work, cfq_follow_begin);
 
-/* The weight in a file of the group at @path, 0 if there is none. */
-static unsigned int cfq_read_weight(char *path, const char *name)
+/* All groups are to be read: at first, and again where no event says so. */
+static int cfq_follow_all = 1;
+
+/* What is followed stays as it is, until it can be read. */
+static void cfq_follow_failed(int error)
+{
+	pr_warn_once("cfq: cannot follow io.weight (error %d): some weights may be old ones\n",
+		     error);
+	/* With the next group, unless that would always fail. */
+	if (error == -ENOMEM || error == -ENFILE)
+		WRITE_ONCE(cfq_follow_all, 1);
+}
+
+/* Takes a line of such a file; no device where @devices is NULL. */
+static int cfq_take_line(const char *line, unsigned int *weight,
+			 struct list_head *devices)
+{
+	struct cfq_device_settings *settings;
+	unsigned int major, minor, number;
+
+	if (sscanf(line, "default %u", weight) == 1 || !devices ||
+	    sscanf(line, "%u:%u %u", &major, &minor, &number) != 3)
+		return 0;
+	settings = kzalloc_obj(*settings);
+	if (!settings)
+		return -ENOMEM;
+	settings->dev = MKDEV(major, minor);
+	settings->followed = number;
+	list_add_tail(&settings->node, devices);
+	return 0;
+}
+
+/* The file has as many lines as there are devices, so it is taken by pieces. */
+static int cfq_take_lines(struct file *file, unsigned int *weight,
+			  struct list_head *devices)
+{
+	char text[64], *line, *end;
+	size_t length = 0;
+	loff_t pos = 0;
+	ssize_t nr;
+	int ret;
+
+	while ((nr = kernel_read(file, text + length, sizeof(text) - 1 - length,
+				 &pos)) > 0) {
+		text[length + nr] = '\0';
+		for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+			*end = '\0';
+			ret = cfq_take_line(line, weight, devices);
+			if (ret)
+				return ret;
+		}
+		length = strlen(line);
+		memmove(text, line, length);
+	}
+	/* No line is as long as that. */
+	return !nr && length ? -EMSGSIZE : nr;
+}
+
+/*
+ * Sets @weight to that in a file of the group at @path, 0 if there is none; those for
+ * single devices are added to @devices, unless that is NULL.
+ */
+static int cfq_read_weight(char *path, const char *name, unsigned int *weight,
+			   struct list_head *devices)
 {
 	const struct path root = {
 		.mnt = cfq_follow_mnt, .dentry = cfq_follow_mnt->mnt_root,
 	};
 	const size_t length = strlen(path);
-	unsigned int weight = 0;
 	struct file *file;
-	char text[32];
-	loff_t pos = 0;
-	ssize_t nr;
+	int ret;
 
-	if (snprintf(path + length, PATH_MAX - length, "/%s", name) >=
-	    PATH_MAX - length)
-		return 0;
+	*weight = 0;
+	ret = snprintf(path + length, PATH_MAX - length, "/%s", name);
+	if (ret >= PATH_MAX - length)
+		return -ENAMETOOLONG;
 	file = file_open_root(&root, path, O_RDONLY, 0);
 	path[length] = '\0';
-	if (IS_ERR(file))
-		return 0;
-	nr = kernel_read(file, text, sizeof(text) - 1, &pos);
-	fput(file);
-	if (nr <= 0)
-		return 0;
-	text[nr] = '\0';
-	return sscanf(text, "default %u", &weight) == 1 ? weight : 0;
-}
-
-static void cfq_set_followed(struct cfq_cgroup *cfqc, struct cfq_followed now)
-{
-	mutex_lock(&cfq_weight_mutex);
-	cfqc->followed = now;
-	if (!cfqc->weight_set)
-		cfq_cgroup_set(cfqc, &cfqc->weight,
-			       now.weight ?: CFQ_WEIGHT_DEFAULT);
-	mutex_unlock(&cfq_weight_mutex);
+	ret = PTR_ERR_OR_ZERO(file);
+	if (!ret) {
+		ret = cfq_take_lines(file, weight, devices);
+		/* fput() would leave it to the end of the system call, all of a walk. */
+		__fput_sync(file);
+	}
+	/* It is not there, or goes. */
+	return ret == -ENOENT || ret == -ENODEV ? 0 : ret;
 }
 
 /* Reads what the group of @css follows; @path is for its name. */
@@ -92,22 +149,30 @@ static void cfq_follow(struct cgroup_subsys_state *css, char *path)
 {
 	struct cfq_followed now = { };
 	unsigned int weight;
-	int nr;
+	LIST_HEAD(devices);
+	int nr, ret;
 
 	lockdep_assert_held(&cfq_follow_mutex);
 
-	if (css->cgroup->root != &cgrp_dfl_root ||
-	    cgroup_path(css->cgroup, path, PATH_MAX) < 0)
+	if (css->cgroup->root != &cgrp_dfl_root)
 		return;
+	ret = cgroup_path(css->cgroup, path, PATH_MAX);
 	for (nr = 0; nr < ARRAY_SIZE(cfq_followed_files) && !now.weight; nr++) {
-		weight = cfq_read_weight(path, cfq_followed_files[nr]);
+		if (ret >= 0)
+			ret = cfq_read_weight(path, cfq_followed_files[nr],
+					      &weight, nr ? NULL : &devices);
+		if (ret < 0) {
+			cfq_settings_free(&devices);
+			cfq_follow_failed(ret);
+			return;
+		}
 		if (weight && weight != CFQ_WEIGHT_DEFAULT)
 			now = (struct cfq_followed) {
 				.weight = weight,
 				.file = cfq_followed_files[nr],
 			};
 	}
-	cfq_set_followed(cfq_css_cgroup(css), now);
+	cfq_cgroup_follow(cfq_css_cgroup(css), &now, &devices);
 }
 
 /* Reads what the group of @top follows, and those below it if they are to. */
@@ -116,8 +181,10 @@ static void cfq_follow_groups(struct cgroup_subsys_state *top, bool below)
 	char *path = kmalloc(PATH_MAX, GFP_KERNEL);
 	struct cgroup_subsys_state *css;
 
-	if (!path)
+	if (!path) {
+		cfq_follow_failed(-ENOMEM);
 		return;
+	}
 	mutex_lock(&cfq_follow_mutex);
 	rcu_read_lock();
 	css_for_each_descendant_pre(css, top) {
@@ -152,6 +219,36 @@ static struct cgroup_subsys_state *cfq_dentry_css(struct dentry *directory)
 	return css;
 }
 
+/*
+ * A weight was written in a group that is none of ours.  That is what many do who
+ * have not enabled "cfq", and it is without effect.
+ */
+static void cfq_follow_missed(const struct path *written)
+{
+	const struct path path = {
+		.mnt = cfq_follow_mnt, .dentry = written->dentry,
+	};
+	unsigned int weight = 0;
+	struct file *file;
+	LIST_HEAD(devices);
+
+	/* Where groups are those of io, this one has just been removed. */
+	if (IS_ENABLED(CONFIG_CFQ_CGROUP_IO) ||
+	    cfq_subsys->root != &cgrp_dfl_root ||
+	    list_empty(&cfq_root_cgroup()->row))
+		return;
+	file = dentry_open(&path, O_RDONLY, cfq_follow_cred);
+	if (IS_ERR(file))
+		return;
+	cfq_take_lines(file, &weight, &devices);
+	__fput_sync(file);
+	/* Some write what is there anyway. */
+	if (weight != CFQ_WEIGHT_DEFAULT || !list_empty(&devices))
+		pr_notice_once("cfq: %s was set in a group without cfq; write +cfq to cgroup.subtree_control of the groups above it\n",
+			       written->dentry->d_name.name);
+	cfq_settings_free(&devices);
+}
+
 /* A file of version 2 was written; in the context of who has done it. */
 static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 			    const void *data, int data_type, struct inode *dir,
@@ -178,12 +275,14 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 	parent = dget_parent(file->dentry);
 	css = cfq_dentry_css(parent);
 	dput(parent);
-	if (!css)
-		return 0;
 	old = override_creds(cfq_follow_cred);
-	cfq_follow_groups(css, below);
+	if (css) {
+		cfq_follow_groups(css, below);
+		css_put(css);
+	} else if (!below) {
+		cfq_follow_missed(file);
+	}
 	revert_creds(old);
-	css_put(css);
 	return 0;
 }
 
@@ -206,6 +305,7 @@ static void cfq_get_super(struct super_block *sb, void *found)
 /*
  * Mounts version 2, of which there is one file system, where nobody sees it, if
  * somebody has mounted it: by itself that would change what all see.
+ * Return: NULL if nobody has.
  */
 static struct vfsmount *cfq_mount_unified(void)
 {
@@ -222,13 +322,12 @@ static struct vfsmount *cfq_mount_unified(void)
 	fc = fs_context_for_mount(type, 0);
 	if (IS_ERR(fc)) {
 		deactivate_super(sb);
+		mnt = ERR_CAST(fc);
 		goto out;
 	}
 	/* That is what it mounts, and it lets go of it. */
 	fc->root = dget(sb->s_root);
 	mnt = vfs_create_mount(fc);
-	if (IS_ERR(mnt))
-		mnt = NULL;
 	put_fs_context(fc);
 out:
 	module_put(type->owner);
@@ -238,34 +337,55 @@ out:
 static struct fsnotify_mark *cfq_mark_unified(struct fsnotify_group *group)
 {
 	struct fsnotify_mark *mark = kzalloc_obj(*mark);
+	int ret;
 
 	if (!mark)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	fsnotify_init_mark(mark, group);
 	mark->mask = FS_MODIFY;
-	if (fsnotify_add_mark(mark, cfq_follow_mnt->mnt_sb,
-			      FSNOTIFY_OBJ_TYPE_SB, 0)) {
+	ret = fsnotify_add_mark(mark, cfq_follow_mnt->mnt_sb,
+				FSNOTIFY_OBJ_TYPE_SB, 0);
+	if (ret) {
 		fsnotify_put_mark(mark);
-		return NULL;
+		return ERR_PTR(ret);
 	}
 	return mark;
 }
 
-/* Begins, if somebody has mounted version 2 and this was not done before. */
+/* Begins, unless that was done before. */
+static int cfq_follow_unified(struct fsnotify_group *group)
+{
+	struct fsnotify_mark *mark;
+	struct vfsmount *mnt;
+
+	if (!cfq_follow_mnt) {
+		mnt = cfq_mount_unified();
+		if (IS_ERR_OR_NULL(mnt))
+			return PTR_ERR(mnt);
+		cfq_follow_mnt = mnt;
+	}
+	if (!cfq_follow_mark) {
+		mark = cfq_mark_unified(group);
+		if (IS_ERR(mark))
+			return PTR_ERR(mark);
+		cfq_follow_mark = mark;
+	}
+	return 0;
+}
+
+/* Does what was not done before, if somebody has mounted version 2. */
 static void cfq_follow_begin(struct work_struct *work)
 {
 	/* Groups may come before anything else is there. */
 	struct fsnotify_group *group = smp_load_acquire(&cfq_follow_group);
+	int ret;
 
-	if (!group || cfq_follow_mark)
+	if (!group)
 		return;
-	if (!cfq_follow_mnt)
-		cfq_follow_mnt = cfq_mount_unified();
-	if (!cfq_follow_mnt)
-		return;
-	cfq_follow_mark = cfq_mark_unified(group);
-	/* What was written before. */
-	if (cfq_follow_mark)
+	ret = cfq_follow_unified(group);
+	if (ret)
+		cfq_follow_failed(ret);
+	else if (cfq_follow_mark && xchg(&cfq_follow_all, 0))
 		cfq_follow_groups(cfq_cgroup_css(cfq_root_cgroup()), true);
 }
 
@@ -278,6 +398,32 @@ void cfq_follow_new(void)
 {
 	schedule_work(&cfq_follow_work);
 }
+
+/**
+ * cfq_follow_again - what groups follow may have changed, and no file was written
+ *
+ * Context: any.
+ */
+void cfq_follow_again(void)
+{
+	WRITE_ONCE(cfq_follow_all, 1);
+	schedule_work(&cfq_follow_work);
+}
+
+/* When its exit function is done, the files of bfq are gone. */
+static int cfq_follow_module(struct notifier_block *nb, unsigned long state,
+			     void *data)
+{
+	const struct module *module = data;
+
+	if (state == MODULE_STATE_GOING && !strcmp(module->name, "bfq"))
+		cfq_follow_again();
+	return NOTIFY_OK;
+}
+
+static struct notifier_block cfq_follow_module_nb = {
+	.notifier_call = cfq_follow_module,
+};
 
 /**
  * cfq_follow_init - groups follow the files of others from now on
@@ -304,6 +450,8 @@ int __init cfq_follow_init(void)
 	smp_store_release(&cfq_follow_group, group);
 	cfq_follow_new();
 	flush_work(&cfq_follow_work);
+	/* It cannot fail the first time. */
+	register_module_notifier(&cfq_follow_module_nb);
 	return 0;
 }
 
@@ -314,6 +462,7 @@ int __init cfq_follow_init(void)
  */
 void cfq_follow_exit(void)
 {
+	unregister_module_notifier(&cfq_follow_module_nb);
 	disable_work_sync(&cfq_follow_work);
 	if (cfq_follow_mark) {
 		fsnotify_destroy_mark(cfq_follow_mark, cfq_follow_group);

@@ -20,8 +20,8 @@
  * holds it may walk a row without another lock, as rows only lose elements
  * under it.  cfqmd->lock nests inside it.  cfq_grid_lock, inside cfqmd->lock,
  * protects what is added to rows and the settings of a cgroup, so that a new
- * cfqd never misses a change.  What has no other context in its description is
- * called with cfqmd->lock held.
+ * cfqd never misses a change; whoever changes a setting holds the mutex, too.
+ * What has no other context in its description is called with cfqmd->lock held.
  */
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>
@@ -112,8 +112,8 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	settings = cfqc_device_settings(cfqc, cfq_group_dev(cfqd));
-	if (settings && settings->weight)
-		weight = settings->weight;
+	if (settings)
+		weight = cfqc_device_weight(cfqc, settings) ?: weight;
 	if (settings && settings->max_held)
 		max_held = settings->max_held;
 	if (member != &cfqd->tasks)
@@ -319,6 +319,18 @@ static struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 	return cfq_root_cgroup();
 }
 
+/* The current task, of @own, submits for another: for @owner, or of @io_css. */
+static noinline struct cfq_cgroup *
+cfq_cause_cgroup(struct cfq_cgroup *own, struct cgroup *owner,
+		 struct cgroup_subsys_state *io_css)
+{
+	if (owner && (!io_css || cgroup_is_descendant(owner, io_css->cgroup)))
+		return cgroup_to_cfqc(owner);
+	if (io_css && io_css != cfq_current_io_css())
+		return cgroup_to_cfqc(io_css->cgroup);
+	return own;
+}
+
 /**
  * cfq_bio_cgroup - which group has caused what the current task submits?
  * @bio: not yet sent
@@ -333,15 +345,13 @@ static struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
  */
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 {
-	struct cfq_cgroup *own = cfq_current_cgroup();
 	struct cgroup_subsys_state *io_css = cfq_bio_io_css(bio);
 	struct cgroup *owner = cfq_bio_page_owner(bio);
+	struct cfq_cgroup *own = cfq_current_cgroup();
 	struct cfq_cgroup *cfqc = own;
 
-	if (owner && (!io_css || cgroup_is_descendant(owner, io_css->cgroup)))
-		cfqc = cgroup_to_cfqc(owner);
-	else if (io_css && io_css != cfq_current_io_css())
-		cfqc = cgroup_to_cfqc(io_css->cgroup);
+	if (owner || (io_css && io_css != cfq_current_io_css()))
+		cfqc = cfq_cause_cgroup(own, owner, io_css);
 	*behalf = cfqc != own;
 	return cfqc;
 }
@@ -455,6 +465,8 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd)
 	spin_unlock(&cfq_grid_lock);
 	spin_unlock_irq(&cfqmd->lock);
 	mutex_unlock(&cfq_grid_mutex);
+	/* What they follow may be for a disk that had the same number. */
+	cfq_follow_again();
 }
 
 /**
@@ -571,15 +583,31 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
  */
 void cfq_cgroup_exit(struct cfq_cgroup *cfqc)
 {
-	struct cfq_device_settings *settings, *next;
-
-	list_for_each_entry_safe(settings, next, &cfqc->devices, node)
-		kfree(settings);
+	cfq_settings_free(&cfqc->devices);
 }
 
 /*
  * Settings.
  */
+
+/**
+ * cfq_settings_free - free a list of settings for devices
+ * @devices: the list, which is not to be used afterwards
+ *
+ * Context: any; nobody else can find them.
+ */
+void cfq_settings_free(struct list_head *devices)
+{
+	struct cfq_device_settings *settings, *next;
+
+	list_for_each_entry_safe(settings, next, devices, node)
+		kfree(settings);
+}
+
+static bool cfq_settings_empty(const struct cfq_device_settings *settings)
+{
+	return !settings->weight && !settings->followed && !settings->max_held;
+}
 
 /* What is changed until cfqc_end_change() takes effect at once. */
 static void cfqc_begin_change(void)
@@ -628,6 +656,71 @@ int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 	WRITE_ONCE(*setting, value);
 	cfqc_end_change(cfqc);
 	return 0;
+}
+
+static void cfqc_update_weight(struct cfq_cgroup *cfqc)
+{
+	lockdep_assert_held(&cfq_grid_lock);
+
+	if (!cfqc->weight_set)
+		WRITE_ONCE(cfqc->weight,
+			   cfqc->followed.weight ?: CFQ_WEIGHT_DEFAULT);
+}
+
+/**
+ * cfq_cgroup_set_weight - the weight of a cgroup on all devices
+ * @cfqc: the cgroup
+ * @weight: the weight; 0 takes back what was set
+ *
+ * Context: process context.
+ * Return: 0, -EAGAIN if there are too many groups above.
+ */
+int cfq_cgroup_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
+{
+	if (cfqc_too_deep(cfqc))
+		return -EAGAIN;
+	cfqc_begin_change();
+	cfqc->weight_set = weight;
+	WRITE_ONCE(cfqc->weight, weight);
+	cfqc_update_weight(cfqc);
+	cfqc_end_change(cfqc);
+	return 0;
+}
+
+/**
+ * cfq_cgroup_follow - what a cgroup follows from now on
+ * @cfqc: the cgroup
+ * @followed: for all devices
+ * @devices: settings for single ones, of which only what is followed is there; they
+ *	are taken or freed
+ *
+ * What was followed before does not count any more.
+ *
+ * Context: process context.
+ */
+void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
+		       const struct cfq_followed *followed,
+		       struct list_head *devices)
+{
+	struct cfq_device_settings *settings, *next, *had;
+
+	cfqc_begin_change();
+	cfqc->followed = *followed;
+	cfqc_update_weight(cfqc);
+	list_for_each_entry(settings, &cfqc->devices, node)
+		settings->followed = 0;
+	list_for_each_entry_safe(settings, next, devices, node) {
+		had = cfqc_device_settings(cfqc, settings->dev);
+		if (had)
+			had->followed = settings->followed;
+		else
+			list_move_tail(&settings->node, &cfqc->devices);
+	}
+	list_for_each_entry_safe(settings, next, &cfqc->devices, node)
+		if (cfq_settings_empty(settings))
+			list_move(&settings->node, devices);
+	cfqc_end_change(cfqc);
+	cfq_settings_free(devices);
 }
 
 /**
@@ -688,7 +781,7 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 	}
 	if (!ret && settings) {
 		*(unsigned int *)((void *)settings + offset) = value;
-		if (!settings->weight && !settings->max_held) {
+		if (cfq_settings_empty(settings)) {
 			list_del(&settings->node);
 			dropped = settings;
 		}

@@ -46,19 +46,7 @@
 #include "cfq-group.h"
 #include "cfq-member.h"
 
-/* Was the number of requests of any group ever limited? */
-static bool cfq_limit_was_set __read_mostly;
-
-/**
- * cfq_groups_limited - may there be groups whose requests are limited?
- *
- * Context: any.
- * Return: false if a place need not be asked for.
- */
-bool cfq_groups_limited(void)
-{
-	return READ_ONCE(cfq_limit_was_set);
-}
+bool cfq_limit_was_set __read_mostly;
 
 /**
  * cfq_groups_expect_limits - the number of requests of a group will be limited
@@ -427,14 +415,6 @@ void cfq_group_line_ended(struct cfq_data *cfqd)
 	cfqd_count_line(cfqd, -1);
 }
 
-/* May the next one in the line of @cfqd have a descriptor? */
-static bool cfq_line_has_room(struct cfq_data *cfqd, u64 now_ns)
-{
-	const enum cfq_class class = cfq_line_class(cfqd, now_ns);
-
-	return cfq_group_has_room(cfqd, class, cfq_line_more(cfqd, class));
-}
-
 /**
  * cfq_group_to_admit - whose task that waits is to have the next descriptor?
  * @cfqmd: the device, with tasks waiting
@@ -444,27 +424,29 @@ static bool cfq_line_has_room(struct cfq_data *cfqd, u64 now_ns)
  * now, as the others can do nothing with it; else the one that is to be served
  * first of those that have room.
  *
- * Return: the group, NULL if there is no descriptor for any.
+ * Return: who is next of that group, NULL if there is no descriptor for any.
  */
-struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
+struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const enum cfq_class class = cfqmd->nr_rt_waiting ? CFQ_CLASS_RT :
 							    CFQ_CLASS_BE;
-	struct cfq_data *cfqd = cfqmd->active_cfqd;
-	struct cfq_data *overdue;
+	struct cfq_data *cfqd = cfq_overdue_in_line(&cfqmd->root, now_ns);
+	struct cfq_waiter *waiter = NULL;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	overdue = cfq_overdue_in_line(&cfqmd->root, now_ns);
-	if (overdue && cfq_line_has_room(overdue, now_ns))
-		return overdue;
-	if (cfqd && cfq_data_in_line(cfqd) && !cfq_group_turn_over(cfqd) &&
-	    cfq_line_has_room(cfqd, now_ns))
-		return cfqd;
-	if (cfq_nr_descriptors(cfqmd) >= cfq_descriptors_for(cfqmd, class, false))
-		return NULL;
+	if (cfqd)
+		waiter = cfq_line_due(cfqd, now_ns);
+	cfqd = cfqmd->active_cfqd;
+	if (!waiter && cfqd && cfq_data_in_line(cfqd) &&
+	    !cfq_group_turn_over(cfqd))
+		waiter = cfq_line_due(cfqd, now_ns);
+	if (waiter || cfq_nr_descriptors(cfqmd) >=
+		      cfq_descriptors_for(cfqmd, class, false))
+		return waiter;
+
 	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
-	while (cfqd && !cfq_line_has_room(cfqd, now_ns))
+	while (cfqd && !(waiter = cfq_line_due(cfqd, now_ns)))
 		cfqd = cfq_next_waiting_group(cfqd->leaf->group, cfqd->leaf);
-	return cfqd;
+	return waiter;
 }

@@ -26,18 +26,20 @@
  * @node: on cfqc->devices
  * @dev: the device, which need not be there nor use this scheduler
  * @weight: 0 if not set
+ * @followed: weight that it follows there; 0 if there is none
  * @max_held: requests that it may hold; 0 if not set
  */
 struct cfq_device_settings {
 	struct list_head	node;
 	dev_t			dev;
 	unsigned int		weight;
+	unsigned int		followed;
 	unsigned int		max_held;
 };
 
 /**
  * struct cfq_followed - what a group follows that has no weight of its own
- * @weight: in a file of somebody else; 0 if there is none
+ * @weight: for all devices, in a file of somebody else; 0 if there is none
  * @file: which one it is
  */
 struct cfq_followed {
@@ -68,6 +70,19 @@ struct cfq_cgroup {
 	struct list_head	devices;
 	bool			offline;
 };
+
+/*
+ * The weight that is for one device: set for it, or followed there, which what was
+ * set for all goes before; 0 if it is that for all.
+ */
+static inline unsigned int
+cfqc_device_weight(const struct cfq_cgroup *cfqc,
+		   const struct cfq_device_settings *settings)
+{
+	if (settings->weight || cfqc->weight_set)
+		return settings->weight;
+	return settings->followed;
+}
 
 /*
  * How groups come in.
@@ -120,19 +135,25 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc);
 void cfq_cgroup_exit(struct cfq_cgroup *cfqc);
 int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 		   unsigned int value);
+int cfq_cgroup_set_weight(struct cfq_cgroup *cfqc, unsigned int weight);
 int cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class);
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value);
+void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
+		       const struct cfq_followed *followed,
+		       struct list_head *devices);
+void cfq_settings_free(struct list_head *devices);
 void cfq_groups_expect_limits(void);
 
 int cfq_follow_init(void);
 void cfq_follow_exit(void);
 void cfq_follow_new(void);
+void cfq_follow_again(void);
 
-/* Protects cfqc->weight_set, and what groups follow. */
-extern struct mutex cfq_weight_mutex;
-
-/* Keeps devices and cgroups from going away; the rows may be walked. */
+/*
+ * Keeps devices and cgroups from going away, and settings as they are; the rows
+ * may be walked.
+ */
 extern struct mutex cfq_grid_mutex;
 
 /*

@@ -605,7 +605,7 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 	const struct cfq_entity *first;
 
 	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
-	    dd->nr_in_driver < cfq_useful_depth(dd->par.parallel))
+			   !cfq_device_busy(dd))
 		return false;
 	first = cfq_st_first(st);
 	return first && cfq_entity_lead(&member->entity, first) >
@@ -627,7 +627,13 @@ static bool cfq_member_outclassed(const struct cfq_member *member)
 		dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel));
 }
 
-static bool cfq_member_must_wait(const struct cfq_member *member)
+static noinline bool cfq_member_after_others(const struct cfq_member *member)
+{
+	return cfq_member_outclassed(member) ||
+	       cfq_member_too_far_ahead(member);
+}
+
+static inline bool cfq_member_must_wait(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
@@ -635,8 +641,7 @@ static bool cfq_member_must_wait(const struct cfq_member *member)
 	if (!dd->one_head && member->class != CFQ_CLASS_IDLE &&
 	    dd->nr_in_driver < cfq_spare_depth(dd->par.parallel))
 		return false;
-	return cfq_member_outclassed(member) ||
-	       cfq_member_too_far_ahead(member);
+	return cfq_member_after_others(member);
 }
 
 /**
@@ -653,6 +658,30 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd)
 
 	for (member = cfqd->leaf; member->group; member = member_above(member))
 		if (cfq_member_must_wait(member))
+			return true;
+	return false;
+}
+
+/**
+ * cfq_group_others_due - is another group due before this, or one above it?
+ * @cfqd: the group on the device, with requests queued, which has no head
+ * @now_ns: time
+ *
+ * Return: true also if that group has nothing to send just now.
+ */
+bool cfq_group_others_due(const struct cfq_data *cfqd, u64 now_ns)
+{
+	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
+	const struct cfq_member *member;
+
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	for (member = cfqd->leaf; member->group; member = member_above(member))
+		if (cfq_others_due(member->group->members, member->class,
+				   &member->entity,
+				   cfq_mixed_lead(dd, member_tree(member), 0,
+						  CFQ_MIXED_LEAD_PART),
+				   now_ns))
 			return true;
 	return false;
 }
@@ -676,15 +705,24 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 
 /*
  * The member of @group that is to be served although there are better classes,
- * as its own has waited for too long.
+ * as its own has waited for too long, or, if @any, as @group has.
  */
-static struct cfq_member *cfq_overdue_member(struct cfq_data *group, u64 now_ns)
+static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
+					     u64 now_ns)
 {
 	struct cfq_entity *entity;
 
-	entity = cfq_overdue_entity(group->members, false, now_ns,
+	entity = cfq_overdue_entity(group->members, any, now_ns,
 				    cfq_entity_ready);
 	return entity ? entity_to_member(entity) : NULL;
+}
+
+/* The only one of @group, which is overdue. */
+static struct cfq_member *cfq_next_overdue(struct cfq_data *group,
+					   struct cfq_member *member,
+					   u64 now_ns)
+{
+	return member ? NULL : cfq_overdue_member(group, true, now_ns);
 }
 
 /*
@@ -701,7 +739,8 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 
 	/* Where there are turns, it has none for that. */
 	if (!member && !dd->one_head) {
-		struct cfq_member *overdue = cfq_overdue_member(group, now_ns);
+		struct cfq_member *overdue = cfq_overdue_member(group, false,
+								now_ns);
 
 		if (overdue)
 			return overdue;
@@ -804,12 +843,13 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 	if (!cfq_data_shares_head(active))
 		now_ns -= CFQ_STREAM_WAIT_NS;
 	for (member = active->leaf; member->group; member = member_above(member)) {
-		overdue = cfq_overdue_member(member->group, now_ns);
+		overdue = cfq_overdue_member(member->group, false, now_ns);
 		if (!overdue)
 			continue;
 		if (member_is_leaf(overdue))
 			return member_cfqd(overdue);
-		return cfq_next_group(member_cfqd(overdue), NULL, now_ns);
+		return cfq_next_leaf(member_cfqd(overdue), NULL, now_ns,
+				     cfq_next_overdue);
 	}
 	return NULL;
 }

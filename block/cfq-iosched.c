@@ -96,6 +96,7 @@
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 
@@ -431,22 +432,13 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 			     struct bio *bio)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
-	struct cfq_io_cq *cic = cfqmd->merge_cic;
-	struct cfq_cgroup *cfqc;
-	struct cfq_queue *cfqq;
 	struct request *rq;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (!cic)
+	if (!cfqmd->merge_cfqq)
 		return ELEVATOR_NO_MERGE;
-	rcu_read_lock();
-	cfqq = cic_cfqq(cic, cfqmd, cfq_bio_slot(bio, &cfqc));
-	rcu_read_unlock();
-	if (!cfqq)
-		return ELEVATOR_NO_MERGE;
-
-	rq = elv_rb_find(&cfqq->sort_list, bio_end_sector(bio));
+	rq = elv_rb_find(&cfqmd->merge_cfqq->sort_list, bio_end_sector(bio));
 	if (!rq || !elv_bio_merge_ok(rq, bio))
 		return ELEVATOR_NO_MERGE;
 	*req = rq;
@@ -455,23 +447,37 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 	return ELEVATOR_FRONT_MERGE;
 }
 
+/*
+ * Not if nothing is there to be merged with; what others share may have something.
+ * Where it would have to wait for the lock it does without: plugs have merged.
+ */
 static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	struct cfq_queue *cfqq = NULL;
 	struct request *free = NULL;
+	struct cfq_cgroup *cfqc;
 	struct cfq_io_cq *cic;
-	bool merged;
+	bool merged = false;
+	enum cfq_slot slot;
 
 	if (!READ_ONCE(cfqmd->nr_queued))
 		return false;
 
 	cic = cfq_lookup_cic(q);
-	spin_lock_irq(&cfqmd->lock);
-	cfqmd->merge_cic = cic;
-	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
-	cfqmd->merge_cic = NULL;
-	spin_unlock_irq(&cfqmd->lock);
+	rcu_read_lock();
+	slot = cfq_bio_slot(bio, &cfqc);
+	if (cic)
+		cfqq = cic_cfqq(cic, cfqmd, slot);
+	if ((slot < CFQ_SLOT_SYNC || (cfqq && READ_ONCE(cfqq->nr_queued))) &&
+	    spin_trylock_irq(&cfqmd->lock)) {
+		cfqmd->merge_cfqq = cfqq;
+		merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
+		cfqmd->merge_cfqq = NULL;
+		spin_unlock_irq(&cfqmd->lock);
+	}
+	rcu_read_unlock();
 
 	if (free)
 		blk_mq_free_request(free);
@@ -655,6 +661,33 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 	return entity ? rq_entry_fifo(entity_to_cfqq(entity)->fifo.next) : NULL;
 }
 
+/* No request smaller than this takes long. */
+#define CFQ_LONG_BYTES	(64U << 10)
+
+/* Must the next request of @cfqq wait for others, as it would take long? */
+static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+
+	if (dd->one_head || cfq_must_empty(dd) ||
+	    !cfq_takes_long(dd, cfqq->next_rq))
+		return false;
+	if (!cfq_others_due(cfqd->trees, cfqq->class, &cfqq->entity,
+			    cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART,
+			    now_ns) &&
+	    !cfq_group_others_due(cfqd, now_ns))
+		return false;
+	cfqd->cfqmd->held_cfqq = cfqq;
+	return true;
+}
+
+static inline bool cfqq_holds_long(struct cfq_queue *cfqq, u64 now_ns)
+{
+	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES) &&
+	       cfqq_holds_large(cfqq, now_ns);
+}
+
 /* The queue to be served next, or NULL if none may be. */
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -675,7 +708,8 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			    cfq_entity_lead(entity, first) > max_lead_ns)
 				break;
 			cfqq = entity_to_cfqq(entity);
-			if (!cfq_entity_sends(entity))
+			if (!cfq_entity_sends(entity) ||
+			    cfqq_holds_long(cfqq, now_ns))
 				continue;
 			/* A slice is for the group's own turn. */
 			if (cfqq_wants_slice(cfqq) && !cfq_group_has_turn(cfqd))
@@ -721,6 +755,25 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 	return cfqq->next_rq;
 }
 
+/*
+ * A request was held back, as it takes long without a head, and one of @cfqq is
+ * sent.  If it comes from somebody else, to a device that is empty, and so soon
+ * that @cfqq was still on its tree, the time since its last one is charged to it.
+ */
+static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+	struct cfq_driver_data *dd = &cfqmd->dd;
+
+	if (!dd->nr_in_driver && cfqmd->held_cfqq != cfqq &&
+	    cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns) {
+		dd->charged_until_ns = max(dd->charged_until_ns,
+					   cfqq->last_end_ns);
+		cfqq_charge_idle(cfqq, now_ns);
+	}
+	cfqmd->held_cfqq = NULL;
+}
+
 static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 					  struct request *rq, u64 now_ns)
 {
@@ -728,6 +781,8 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 
 	/* Time in which the device was idle is charged if it was for us. */
+	if (unlikely(cfqd->cfqmd->held_cfqq))
+		cfqq_end_hold(cfqq, now_ns);
 	if (!dd->nr_in_driver) {
 		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
 			cfq_group_count(cfqd, CFQ_STAT_IDLE,
@@ -765,7 +820,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
 	rq_set_estimate_ns(rq, dd->one_head || dd->access_work ? cfqq->cost_ns :
-				   cfq_parallel_cost_ns(dd, rq));
+				   cfq_request_cost_ns(dd, rq_work(rq), rq_kind(rq)));
 	cfqq_charge_entity(cfqq, rq_estimate_ns(rq));
 	cfq_group_sent(cfqd, blk_rq_sectors(rq),
 		       now_ns - min(now_ns, rq->start_time_ns),
@@ -816,7 +871,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (!cfqmd->dd.one_head && cfqq && cfqq_alone(cfqq)) {
 		if (cfq_group_must_wait(cfqq->cfqd) ||
-		    !cfqq_may_dispatch(cfqq))
+		    !cfqq_may_dispatch(cfqq) || cfqq_holds_long(cfqq, now_ns))
 			return NULL;
 		return cfqq_give_request(cfqq, now_ns);
 	}
@@ -851,7 +906,8 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
  * a queue that need not wait, or when a timer says so.  One is set in case
  * that what is waited for is stuck.
  */
-static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
+static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
+			     u64 now_ns)
 {
 	struct cfq_driver_data *dd = &cfqmd->dd;
 
@@ -861,10 +917,10 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld)
 		   dd->nr_in_driver && !dd->par.drain);
 	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
 	    !hrtimer_is_queued(&dd->idle_timer))
-		cfq_ask_at(dd, ktime_get_ns() + cfq_stuck_ns(dd));
+		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
 	/* No completion will tell that the time is over. */
 	if (withheld && !dd->nr_in_driver &&
-	    cfqmd->expected_until_ns > ktime_get_ns())
+	    cfqmd->expected_until_ns > now_ns)
 		cfq_ask_at(dd, cfqmd->expected_until_ns);
 }
 
@@ -901,7 +957,7 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (rq)
 		rq->rq_flags |= RQF_STARTED;
 	else
-		cfq_set_withheld(cfqmd, true);
+		cfq_set_withheld(cfqmd, true, now_ns);
 unlock:
 	spin_unlock_irq(&cfqmd->lock);
 	return rq;
@@ -1068,7 +1124,7 @@ static void cfq_release_request(struct request *rq, u64 now_ns, bool came_back)
 		cfq_admit_waiters(cfqmd);
 	kick = cfqmd->withheld && cfq_should_ask_again(cfqmd);
 	if (kick)
-		cfq_set_withheld(cfqmd, false);
+		cfq_set_withheld(cfqmd, false, now_ns);
 	kick &= cfqmd->nr_queued != 0;
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 
@@ -1343,6 +1399,8 @@ err_pool:
 
 static void __exit cfq_exit(void)
 {
+	/* Who has let go of the module at the end of cfq_repay() may be there yet. */
+	synchronize_rcu_tasks();
 	elv_unregister(&iosched_cfq);
 	cfq_groups_unregister();
 	kmem_cache_destroy(cfq_pool);

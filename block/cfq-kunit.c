@@ -704,6 +704,36 @@ static void cfq_test_parallelism(struct kunit *test)
 				cfq_useful_depth(parallel));
 }
 
+/* Requests that are many for a moment, or long, are not many at the same time. */
+static void cfq_test_completed(struct kunit *test)
+{
+	struct cfq_parallelism par = { };
+	u64 now = NSEC_PER_SEC;
+	int i;
+
+	par.service_ns[1] = 1600 * NSEC_PER_USEC;
+	par.service_ns[2] = 5 * CFQ_WORK_WINDOW_NS;
+	par.window_start_ns = now;
+	/* Sent together, and done one after the other. */
+	for (i = 0; i < 28; i++) {
+		now += par.service_ns[1];
+		cfq_count_completed(&par, 1, now);
+	}
+	KUNIT_EXPECT_EQ(test, par.parallel, CFQ_PARALLEL_ONE);
+	for (i = 0; i < 5; i++) {
+		now += par.service_ns[2];
+		cfq_count_completed(&par, 2, now);
+	}
+	KUNIT_EXPECT_LE(test, par.parallel, CFQ_PARALLEL_ONE);
+	/* Four at a time are. */
+	for (i = 0; i < 4 * 20; i++) {
+		now += par.service_ns[1] / 4;
+		cfq_count_completed(&par, 1, now);
+	}
+	KUNIT_EXPECT_GE(test, par.parallel, 4 * CFQ_PARALLEL_ONE - 1);
+	KUNIT_EXPECT_LE(test, par.parallel, 4 * CFQ_PARALLEL_ONE + 1);
+}
+
 static void cfq_test_page(struct kunit *test)
 {
 	unsigned int samples = 0, i;
@@ -842,6 +872,72 @@ static void cfq_test_class_overdue(struct kunit *test)
 						  now));
 }
 
+static bool cfq_test_ready(struct cfq_entity *entity)
+{
+	return entity->weight == 100;
+}
+
+/* Where all have to wait, classes take turns. */
+static void cfq_test_overdue_entity(struct kunit *test)
+{
+	struct cfq_entity rt = { .weight = 100 }, be = { .weight = 50 };
+	struct cfq_entity idle = { .weight = 100 };
+	struct cfq_service_tree trees[CFQ_NR_CLASSES];
+	const u64 now = NSEC_PER_SEC;
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		cfq_st_init(&trees[class]);
+	cfq_st_add(&trees[CFQ_CLASS_RT], &rt, 0);
+	cfq_st_add(&trees[CFQ_CLASS_BE], &be, 0);
+	cfq_st_add(&trees[CFQ_CLASS_IDLE], &idle, 0);
+	trees[CFQ_CLASS_RT].due_ns = 10;
+	trees[CFQ_CLASS_IDLE].due_ns = 9;
+	KUNIT_EXPECT_PTR_EQ(test, &idle, cfq_overdue_entity(trees, true, now,
+							    cfq_test_ready));
+	trees[CFQ_CLASS_IDLE].due_ns = 11;
+	KUNIT_EXPECT_PTR_EQ(test, &rt, cfq_overdue_entity(trees, true, now,
+							  cfq_test_ready));
+	/* It does not wait for those here. */
+	KUNIT_EXPECT_PTR_EQ(test, &idle, cfq_overdue_entity(trees, false, now,
+							    cfq_test_ready));
+	trees[CFQ_CLASS_IDLE].due_ns = now + 1;
+	KUNIT_EXPECT_NULL(test, cfq_overdue_entity(trees, false, now,
+						   cfq_test_ready));
+}
+
+/* Who is due before whom? */
+static void cfq_test_others_due(struct kunit *test)
+{
+	struct cfq_entity rt = { .weight = 100 }, behind = { .weight = 100 };
+	struct cfq_entity ahead = { .weight = 100, .vdisktime = 1000 };
+	struct cfq_service_tree trees[CFQ_NR_CLASSES];
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		cfq_st_init(&trees[class]);
+	cfq_st_add(&trees[CFQ_CLASS_BE], &ahead, 0);
+	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_BE, &ahead, 0,
+						0));
+	behind.vdisktime = ahead.vdisktime;
+	cfq_st_add(&trees[CFQ_CLASS_BE], &behind, 0);
+	cfq_entity_charge(&ahead, 1000);
+	KUNIT_EXPECT_TRUE(test, cfq_others_due(trees, CFQ_CLASS_BE, &ahead,
+					       999, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_BE, &ahead,
+						1000, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_BE, &behind,
+						0, 0));
+	/* A better class is, for as long as it may be, and a worse one never. */
+	cfq_st_add(&trees[CFQ_CLASS_RT], &rt, 0);
+	trees[CFQ_CLASS_BE].due_ns = 10;
+	KUNIT_EXPECT_TRUE(test, cfq_others_due(trees, CFQ_CLASS_BE, &behind,
+					       1000, 9));
+	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_BE, &behind,
+						1000, 10));
+	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_RT, &rt, 0, 0));
+}
+
 /* Urgent requests put a class in debt to better ones, or one ahead of equals. */
 static void cfq_test_debt(struct kunit *test)
 {
@@ -888,6 +984,7 @@ static void cfq_test_debt(struct kunit *test)
 
 static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_class_overdue),
+	KUNIT_CASE(cfq_test_overdue_entity),
 	KUNIT_CASE(cfq_test_debt),
 	KUNIT_CASE(cfq_test_prio_slice),
 	KUNIT_CASE(cfq_test_heads),
@@ -915,6 +1012,8 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_wrap),
 	KUNIT_CASE(cfq_test_request_work),
 	KUNIT_CASE(cfq_test_page),
+	KUNIT_CASE(cfq_test_completed),
+	KUNIT_CASE(cfq_test_others_due),
 	KUNIT_CASE(cfq_test_serial_charge),
 	KUNIT_CASE(cfq_test_part_charge),
 	{}

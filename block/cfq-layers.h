@@ -44,7 +44,7 @@ void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more);
 void cfq_group_line_began(struct cfq_data *cfqd);
 void cfq_group_line_ended(struct cfq_data *cfqd);
-struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
+struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
 bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns);
 u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns);
@@ -61,6 +61,7 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_passes_others(struct cfq_data *cfqd);
 bool cfq_group_must_wait(const struct cfq_data *cfqd);
+bool cfq_group_others_due(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 enum cfq_end end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
@@ -73,7 +74,15 @@ static inline bool cfq_group_is(const struct cfq_data *cfqd,
 	return cfqd->cfqc == cfqc;
 }
 
-bool cfq_groups_limited(void);
+/* Was the number of requests of any group ever limited? */
+extern bool cfq_limit_was_set;
+
+/* If not, a place need not be asked for.  Context: any. */
+static inline bool cfq_groups_limited(void)
+{
+	return READ_ONCE(cfq_limit_was_set);
+}
+
 bool cfq_group_limits_current(const struct cfq_data *cfqd);
 bool cfq_group_current_full(struct cfq_meta_data *cfqmd);
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
@@ -169,14 +178,10 @@ static inline void cfq_group_line_ended(struct cfq_data *cfqd)
 {
 }
 
-static inline struct cfq_data *cfq_group_to_admit(struct cfq_meta_data *cfqmd,
-						  u64 now_ns)
+static inline struct cfq_waiter *
+cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	struct cfq_data *root = &cfqmd->root;
-	const enum cfq_class class = cfq_line_class(root, now_ns);
-
-	return cfq_group_has_room(root, class, cfq_line_more(root, class)) ?
-		root : NULL;
+	return cfq_line_due(&cfqmd->root, now_ns);
 }
 
 static inline void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent,
@@ -238,6 +243,12 @@ static inline struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd,
 }
 
 static inline bool cfq_group_must_wait(const struct cfq_data *cfqd)
+{
+	return false;
+}
+
+static inline bool cfq_group_others_due(const struct cfq_data *cfqd,
+					u64 now_ns)
 {
 	return false;
 }

@@ -179,7 +179,7 @@ void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
 
 	elv_rb_add(&cfqq->sort_list, rq);
 	list_add_tail(&rq->queuelist, fifo);
-	cfqq->nr_queued++;
+	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued + 1);
 	cfqmd->last_cfqq = cfqq;
 	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued + 1);
 	if (!cfqd->nr_queued++)
@@ -213,7 +213,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
-	cfqq->nr_queued--;
+	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued - 1);
 	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued - 1);
 	if (!--cfqd->nr_queued)
 		cfq_group_ran_dry(cfqd);
@@ -393,6 +393,20 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /**
+ * cfqq_charge_idle - the device was kept idle for a queue
+ * @cfqq: the queue
+ * @until_ns: until then
+ */
+void cfqq_charge_idle(struct cfq_queue *cfqq, u64 until_ns)
+{
+	u64 ns = cfq_charge_serial(cfqd_dd(cfqq->cfqd), until_ns);
+
+	cfqq_charge(cfqq, ns, ns);
+	cfq_group_count(cfqq->cfqd, CFQ_STAT_IDLE, ns);
+	trace_cfq_charge(cfqq, ns, 0, CFQ_CHARGE_IDLE);
+}
+
+/**
  * cfq_expire_active - the slice of the active queue is over
  * @cfqd: the group on the device; it may have no active queue
  * @now_ns: time
@@ -400,40 +414,25 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
  */
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end)
 {
-	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	if (!cfqq)
 		return;
-	if (cfqq->idle_until_ns && !dd->nr_in_driver) {
-		/* The device was kept idle for this queue. */
-		u64 ns = cfq_charge_serial(dd, min(now_ns,
-						   cfqq->idle_until_ns));
-
-		cfqq_charge(cfqq, ns, ns);
-		cfq_group_count(cfqd, CFQ_STAT_IDLE, ns);
-		trace_cfq_charge(cfqq, ns, 0, CFQ_CHARGE_IDLE);
-	}
+	if (cfqq->idle_until_ns && !cfqd_dd(cfqd)->nr_in_driver)
+		cfqq_charge_idle(cfqq, min(now_ns, cfqq->idle_until_ns));
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
 	cfq_tell_slice_over(cfqq, end);
 	cfqq_check_idle(cfqq, now_ns);
 }
 
-/**
- * cfqq_put - let go of a queue
- * @cfqq: the queue; the last reference frees it
- */
-void cfqq_put(struct cfq_queue *cfqq)
+/* @cfqq has no reference left. */
+static noinline void cfqq_free(struct cfq_queue *cfqq)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	if (--cfqq->ref)
-		return;
 	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver))
 		return;
 	if (cfqq_is_active(cfqq))
@@ -447,6 +446,18 @@ void cfqq_put(struct cfq_queue *cfqq)
 	cfq_queue_message(cfqq, "removed");
 	kfree_rcu(cfqq, rcu);
 	cfq_group_put(cfqd);
+}
+
+/**
+ * cfqq_put - let go of a queue
+ * @cfqq: the queue; the last reference frees it
+ */
+void cfqq_put(struct cfq_queue *cfqq)
+{
+	lockdep_assert_held(&cfqq->cfqd->cfqmd->lock);
+
+	if (!--cfqq->ref)
+		cfqq_free(cfqq);
 }
 
 /**
@@ -551,28 +562,6 @@ static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 	}
 	(*slot)->ref++;
 	return *slot;
-}
-
-/**
- * cfq_bio_slot - to which queue does a bio of the current task go?
- * @bio: not yet sent
- * @cfqc: set to the group that it is of
- *
- * What a task submits on behalf of another group is queued there, on a queue
- * that all who do so share.
- *
- * Context: RCU read side.
- * Return: which of the task's queues.
- */
-enum cfq_slot cfq_bio_slot(struct bio *bio, struct cfq_cgroup **cfqc)
-{
-	bool behalf;
-
-	*cfqc = cfq_bio_cgroup(bio, &behalf);
-	if (!op_is_sync(bio->bi_opf))
-		return CFQ_SLOT_ASYNC;
-	return behalf ? CFQ_SLOT_BEHALF :
-			CFQ_SLOT_SYNC + cfq_ioprio_to_class(bio->bi_ioprio);
 }
 
 /**

@@ -246,16 +246,39 @@ bool cfqq_must_wait(const struct cfq_queue *cfqq);
 void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns);
 void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns);
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns);
+void cfqq_charge_idle(struct cfq_queue *cfqq, u64 until_ns);
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end);
 void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	       unsigned short ioprio);
 void cfqq_put(struct cfq_queue *cfqq);
 void cfqq_disown(struct cfq_queue *cfqq);
-enum cfq_slot cfq_bio_slot(struct bio *bio, struct cfq_cgroup **cfqc);
 void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		  enum cfq_slot slot);
 struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd, struct request *rq,
 				u64 now_ns);
+
+/**
+ * cfq_bio_slot - to which queue does a bio of the current task go?
+ * @bio: not yet sent
+ * @cfqc: set to the group that it is of
+ *
+ * What a task submits on behalf of another group is queued there, on a queue
+ * that all who do so share.
+ *
+ * Context: RCU read side.
+ * Return: which of the task's queues.
+ */
+static inline enum cfq_slot cfq_bio_slot(struct bio *bio,
+					 struct cfq_cgroup **cfqc)
+{
+	bool behalf;
+
+	*cfqc = cfq_bio_cgroup(bio, &behalf);
+	if (!op_is_sync(bio->bi_opf))
+		return CFQ_SLOT_ASYNC;
+	return behalf ? CFQ_SLOT_BEHALF :
+			CFQ_SLOT_SYNC + cfq_ioprio_to_class(bio->bi_ioprio);
+}
 
 /* The queues that have been idle for so long leave their trees. */
 static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 window_ns,
@@ -282,9 +305,16 @@ void cfq_prepare_request(struct request *rq);
 void cfq_hold_request(struct request *rq);
 void cfq_unhold_request(struct request *rq, struct cfq_data *cfqd);
 void cfq_give_up_request(struct request *rq);
-void cic_end_admission(struct cfq_io_cq *cic);
+void cic_was_admitted(struct cfq_io_cq *cic);
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd);
 bool cfq_past_limit(struct request_queue *q, bool sync);
+
+/* The task of @cic has its request, if it had to wait for one. */
+static inline void cic_end_admission(struct cfq_io_cq *cic)
+{
+	if (unlikely(cic->admitted))
+		cic_was_admitted(cic);
+}
 
 /* block/cfq-sysfs.c */
 extern const struct cfq_tunables cfq_default_tunables;

@@ -275,6 +275,25 @@ static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
 	return false;
 }
 
+/*
+ * Is somebody of @trees due before @entity, which is on that of @class, by more
+ * than @lead_ns of virtual time, or of a better class, unless that has kept this
+ * one waiting for too long?  He may have nothing to send just now.
+ */
+static inline bool cfq_others_due(struct cfq_service_tree *trees,
+				  enum cfq_class class,
+				  const struct cfq_entity *entity, u64 lead_ns,
+				  u64 now_ns)
+{
+	struct cfq_service_tree *st = &trees[class];
+
+	if (st->due_ns > now_ns)
+		while (st-- > trees)
+			if (st->nr)
+				return true;
+	return cfq_entity_lead(entity, cfq_st_first(entity->st)) > (s64)lead_ns;
+}
+
 /* May there be entities of more than one class? */
 static inline bool cfq_classes_differ(const struct cfq_service_tree *trees)
 {
@@ -346,13 +365,15 @@ static inline u64 cfq_class_borrow(struct cfq_service_tree *trees,
 
 /*
  * Who is @ready on one of @trees whose class has waited for better ones for too
- * long, or, if @any, on whichever.
+ * long, or, if @any, on whichever: then all of them wait for others elsewhere, and
+ * send one request at a time.  Of several classes it is that which had its last one
+ * the longest ago, so that none waits for ever behind another.
  */
 static __always_inline struct cfq_entity *
 cfq_overdue_entity(struct cfq_service_tree *trees, bool any, u64 now_ns,
 		   bool (*ready)(struct cfq_entity *entity))
 {
-	struct cfq_entity *entity;
+	struct cfq_entity *entity, *found = NULL;
 	enum cfq_class class;
 
 	if (likely(!any && !cfq_classes_differ(trees)))
@@ -360,13 +381,15 @@ cfq_overdue_entity(struct cfq_service_tree *trees, bool any, u64 now_ns,
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		if (!any && !cfq_class_overdue(trees, class, false, now_ns))
 			continue;
+		if (found && found->st->due_ns <= trees[class].due_ns)
+			continue;
 		entity = cfq_st_first(&trees[class]);
 		while (entity && !ready(entity))
 			entity = cfq_st_next(entity);
 		if (entity)
-			return entity;
+			found = entity;
 	}
-	return NULL;
+	return found;
 }
 
 #endif /* CFQ_SCHED_H */

@@ -52,7 +52,9 @@ static ssize_t cfq_tunable_show(struct elevator_queue *e, char *page,
 {
 	const u64 *value = cfq_tunable_value(e->elevator_data, tunable);
 
-	return sysfs_emit(page, "%llu\n", div64_u64(*value, tunable->unit));
+	/* Up: what is read can be written, and what is on is not read as off. */
+	return sysfs_emit(page, "%llu\n",
+			  DIV64_U64_ROUND_UP(*value, tunable->unit));
 }
 
 static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,

@@ -56,38 +56,38 @@ struct cfq_place {
 };
 
 /*
- * The queue that the last requests of @cic, which may be NULL, belonged to; NULL
- * if there were none.  Needs cfqmd->lock or RCU.
+ * The group that the last requests of @cic, which may be NULL, belonged to;
+ * NULL if there were none.  Needs cfqmd->lock or RCU.
  */
-static struct cfq_queue *cfq_last_queue(const struct cfq_io_cq *cic,
-					const struct cfq_meta_data *cfqmd,
-					bool sync)
+static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
+				       const struct cfq_meta_data *cfqmd,
+				       bool sync)
 {
 	enum cfq_slot slot = sync ? CFQ_NR_SLOTS - 1 : CFQ_SLOT_ASYNC;
 	const enum cfq_slot last = sync ? CFQ_SLOT_BEHALF : CFQ_SLOT_ASYNC;
-	struct cfq_queue *cfqq = NULL;
+	const struct cfq_queue *cfqq = NULL;
 
 	for (; cic && !cfqq; slot--) {
 		cfqq = cic_cfqq(cic, cfqmd, slot);
 		if (slot == last)
 			break;
 	}
-	return cfqq;
+	return cfqq ? cfqq->cfqd : NULL;
 }
 
 /* May there be a limit for requests of the current task? */
 static bool cfq_task_limited(const struct cfq_meta_data *cfqmd,
 			     const struct cfq_io_cq *cic, bool sync)
 {
-	const struct cfq_queue *cfqq;
+	const struct cfq_data *cfqd;
 	bool limited;
 
 	if (likely(!cfq_groups_limited()))
 		return false;
 
 	rcu_read_lock();
-	cfqq = cfq_last_queue(cic, cfqmd, sync);
-	limited = !cfqq || cfq_group_limits_current(cfqq->cfqd);
+	cfqd = cfq_last_group(cic, cfqmd, sync);
+	limited = !cfqd || cfq_group_limits_current(cfqd);
 	rcu_read_unlock();
 	return limited;
 }
@@ -130,11 +130,16 @@ static struct cfq_place *cic_own_place(struct cfq_io_cq *cic)
 	return NULL;
 }
 
-/* Hand a place to @rq, which has its descriptor. */
-static void cfq_place_request(struct request *rq, struct cfq_io_cq *cic)
+/* Hand a place, if there may be a limit, to @rq, which has its descriptor. */
+static noinline void cfq_place_request(struct request *rq,
+				       struct cfq_io_cq *cic)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_place *place;
+
+	if (list_empty_careful(&cic->places) &&
+	    !cfq_task_limited(cfqmd, cic, rq_is_sync(rq)))
+		return;
 
 	spin_lock_irq(&cfqmd->lock);
 	place = cic_own_place(cic);
@@ -217,37 +222,53 @@ static bool cic_has_requests(const struct cfq_io_cq *cic,
  */
 #define CFQ_LINE_LOOK	32
 
-/* The next one in the line of a class, which is not empty; has it @more requests? */
+/* The next one in the line of a class, which is not empty. */
 static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
-					enum cfq_class class, bool *more)
+					enum cfq_class class)
 {
 	struct cfq_waiter *waiter;
 	int nr = 0;
 
-	*more = false;
 	list_for_each_entry(waiter, &cfqd->line[class], node) {
 		if (!cic_has_requests(waiter->cic, cfqd->cfqmd))
 			return waiter;
 		if (++nr == CFQ_LINE_LOOK)
 			break;
 	}
-	*more = true;
 	return list_first_entry(&cfqd->line[class], struct cfq_waiter, node);
 }
 
-/**
- * cfq_line_more - has who is next in line requests already?
- * @cfqd: the group on the device
- * @class: of the line, which is not empty
- *
- * Return: false if he has none.
+/*
+ * The class whose turn it is in the line of @cfqd, which is not empty: the best
+ * one, or one that it has kept waiting for too long.
  */
-bool cfq_line_more(const struct cfq_data *cfqd, enum cfq_class class)
+static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, u64 now_ns)
 {
-	bool more;
+	const enum cfq_class best = cfq_line_best(cfqd);
+	enum cfq_class class;
 
-	cfq_line_next(cfqd, class, &more);
-	return more;
+	for (class = best + 1; class < CFQ_NR_CLASSES; class++)
+		if (!list_empty(&cfqd->line[class]) &&
+		    cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns)
+			return class;
+	return best;
+}
+
+/**
+ * cfq_line_due - who is next in the line of a group
+ * @cfqd: the group on the device, with tasks in its line
+ * @now_ns: time
+ *
+ * Return: NULL if there is no descriptor for him.
+ */
+struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
+{
+	struct cfq_waiter *waiter;
+
+	waiter = cfq_line_next(cfqd, cfq_line_class(cfqd, now_ns));
+	return cfq_group_has_room(cfqd, waiter->class,
+				  cic_has_requests(waiter->cic, cfqd->cfqmd)) ?
+		waiter : NULL;
 }
 
 /**
@@ -259,19 +280,16 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 	const u64 now_ns = ktime_get_ns();
 	struct cfq_waiter *waiter;
 	struct cfq_data *cfqd;
-	enum cfq_class class;
-	bool more;
 
 	lockdep_assert_held(&cfqmd->lock);
 
 	while (cfqmd->nr_waiting) {
-		cfqd = cfq_group_to_admit(cfqmd, now_ns);
-		if (!cfqd)
+		waiter = cfq_group_to_admit(cfqmd, now_ns);
+		if (!waiter)
 			return;
-		class = cfq_line_class(cfqd, now_ns);
-		waiter = cfq_line_next(cfqd, class, &more);
+		cfqd = waiter->cfqd;
 		list_del(&waiter->node);
-		cfqd->line_served_ns[class] = now_ns;
+		cfqd->line_served_ns[waiter->class] = now_ns;
 		cfqd->nr_in_own_line--;
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
 		cfqmd->nr_rt_waiting -= waiter->class == CFQ_CLASS_RT;
@@ -304,15 +322,13 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 }
 
 /**
- * cic_end_admission - a task that had to wait has its request
+ * cic_was_admitted - a task has the request that it was admitted for
  * @cic: the task on the device
  */
-void cic_end_admission(struct cfq_io_cq *cic)
+void cic_was_admitted(struct cfq_io_cq *cic)
 {
 	struct cfq_data *cfqd = cic->admitted;
 
-	if (likely(!cfqd))
-		return;
 	WRITE_ONCE(cic->admitted, NULL);
 	cfq_end_admission(cfqd);
 	cfq_group_put(cfqd);
@@ -366,8 +382,10 @@ static bool cfq_goes_before(const struct cfq_data *cfqd, enum cfq_class class,
 {
 	const enum cfq_class best = cfq_line_best(cfqd);
 
-	return best < class || (best == class &&
-				(more || !cfq_line_more(cfqd, class)));
+	if (best != class)
+		return best < class;
+	return more || !cic_has_requests(cfq_line_next(cfqd, class)->cic,
+					 cfqd->cfqmd);
 }
 
 /*
@@ -380,20 +398,17 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 {
 	enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
 	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
-	struct cfq_queue *cfqq;
 	struct cfq_data *cfqd;
 	bool admitted, more;
 
 	spin_lock_irq(&cfqmd->lock);
-	cfqq = cfq_last_queue(cic, cfqmd, sync);
+	cfqd = cfq_last_group(cic, cfqmd, sync);
+	if (cfqd)
+		cfqd->ref++;
+	else
+		cfqd = cfq_group_get_current(cfqmd);
 	/* Of a queue that many share nobody knows whose they are. */
 	more = sync && cic_has_requests(cic, cfqmd);
-	if (cfqq) {
-		cfqd = cfqq->cfqd;
-		cfqd->ref++;
-	} else {
-		cfqd = cfq_group_get_current(cfqmd);
-	}
 	admitted = !cfq_goes_before(cfqd, class, more) &&
 		   cfq_group_has_room(cfqd, class, more);
 	if (!admitted && !nowait) {
@@ -419,9 +434,8 @@ static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
 	       cfq_nr_descriptors(cfqmd) >= cfqmd->dd.queue->nr_requests / 2;
 }
 
-/* How many descriptors may be in use for this one; waits until it is due. */
-static noinline unsigned int cfq_due_depth(struct blk_mq_alloc_data *data,
-					   bool sync, bool *limitedp)
+/* Sets how many descriptors may be in use for this one; waits until it is due. */
+static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
@@ -442,8 +456,9 @@ static noinline unsigned int cfq_due_depth(struct blk_mq_alloc_data *data,
 		if (!cfq_admit_current(cfqmd, sync, nowait))
 			depth = 1;
 	}
-	*limitedp = limited;
-	return depth;
+	/* Any depth, even of all, is for one request at a time. */
+	if (limited || depth < data->q->nr_requests)
+		data->shallow_depth = depth;
 }
 
 /**
@@ -458,8 +473,6 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool sync = op_is_sync(opf);
-	unsigned int depth;
-	bool limited;
 
 	/* Tried again, as a processor went away: it has its place. */
 	if (data->shallow_depth || cfq_opf_urgent(opf))
@@ -468,11 +481,7 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (likely(sync && !cfq_groups_limited() &&
 		   !cfq_descriptors_scarce(cfqmd)))
 		return;
-
-	depth = cfq_due_depth(data, sync, &limited);
-	/* Any depth, even of all, is for one request at a time. */
-	if (limited || depth < data->q->nr_requests)
-		data->shallow_depth = depth;
+	cfq_set_due_depth(data, sync);
 }
 
 /**
@@ -495,21 +504,12 @@ void cfq_depth_updated(struct request_queue *q)
  */
 void cfq_prepare_request(struct request *rq)
 {
-	struct cfq_io_cq *cic;
-
 	rq->elv.icq = ioc_find_get_icq(rq->q);
 	rq->elv.priv[0] = NULL;
 	rq->elv.priv[1] = NULL;
 
-	if (!rq->elv.icq)
-		return;
-	if (likely(!cfq_groups_limited()))
-		return;
-	cic = icq_to_cic(rq->elv.icq);
-	if (!list_empty_careful(&cic->places) ||
-	    cfq_task_limited(rq->q->elevator->elevator_data, cic,
-			     rq_is_sync(rq)))
-		cfq_place_request(rq, cic);
+	if (unlikely(cfq_groups_limited()) && rq->elv.icq)
+		cfq_place_request(rq, icq_to_cic(rq->elv.icq));
 }
 
 /**

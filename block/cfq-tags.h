@@ -34,7 +34,7 @@ struct cfq_waiter {
 };
 
 void cfq_wait(struct cfq_waiter *waiter, struct list_head *list);
-bool cfq_line_more(const struct cfq_data *cfqd, enum cfq_class class);
+struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns);
 
 /* The best class of which tasks of @cfqd are in line, if there are any. */
 static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
@@ -70,23 +70,6 @@ cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
 	    cfqmd->rt_until_ns > ktime_get_ns())
 		kept += total / CFQ_KEPT_FOR_RT;
 	return total - kept;
-}
-
-/*
- * The class whose turn it is in the line of @cfqd, which is not empty: the best
- * one, or one that it has kept waiting for too long.
- */
-static inline enum cfq_class cfq_line_class(const struct cfq_data *cfqd,
-					    u64 now_ns)
-{
-	const enum cfq_class best = cfq_line_best(cfqd);
-	enum cfq_class class;
-
-	for (class = best + 1; class < CFQ_NR_CLASSES; class++)
-		if (!list_empty(&cfqd->line[class]) &&
-		    cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns)
-			return class;
-	return best;
 }
 
 /* Requests are queued, or sent and not yet completed. */

@@ -373,6 +373,8 @@ struct cfq_data {
  * @sync_written_ns: when that was
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
  * @last_cfqq: the queue that got the last of them, NULL if that was freed
+ * @held_cfqq: whose request was held back as it takes long, since one was sent;
+ *	for comparison only
  * @sent_cfqqs: with requests in the device and none queued; in order
  * @idle_cfqqs: without requests, but on their trees for a group_idle; in order
  * @withheld: requests are queued but the last dispatch gave out none
@@ -383,7 +385,7 @@ struct cfq_data {
  * @nr_admitted: those that did and may go on, but have no request queued yet;
  *	read locklessly
  * @rt_until_ns: until when a task of the real time class may be back
- * @merge_cic: the submitter's, during a bio merge attempt
+ * @merge_cfqq: where a bio would go, during an attempt to merge it, or NULL
  * @oom_cfqq: used when no cfq_queue can be allocated
  * @root: the group of the root cgroup, or the only one
  * @expected_until_ns: until when somebody who just had something to do, or was
@@ -402,6 +404,7 @@ struct cfq_meta_data {
 	u64			sync_written_ns;
 	unsigned int		nr_queued;
 	struct cfq_queue	*last_cfqq;
+	const struct cfq_queue	*held_cfqq;
 	struct list_head	sent_cfqqs;
 	struct list_head	idle_cfqqs;
 	bool			withheld;
@@ -411,7 +414,7 @@ struct cfq_meta_data {
 	unsigned int		nr_rt_waiting;
 	unsigned int		nr_admitted;
 	u64			rt_until_ns;
-	struct cfq_io_cq	*merge_cic;
+	struct cfq_queue	*merge_cfqq;
 	struct cfq_queue	oom_cfqq;
 	struct cfq_data		root;
 	u64			expected_until_ns;

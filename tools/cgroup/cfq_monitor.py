@@ -183,7 +183,7 @@ CONTAINERS = Containers()
 def name_of(path):
     """The name of the unit, container or machine that a group is of; None if it is of none."""
     last = os.path.basename(path)
-    if match := re.fullmatch(r"(?:[a-z]+-)?([0-9a-f]{64})(?:\.scope)?", last):
+    if match := re.fullmatch(r"(?:[a-z-]+-)?([0-9a-f]{64})(?:\.scope)?", last):
         return CONTAINERS.name(match[1])
     if match := re.fullmatch(r"lxc\.payload\.(.+)", last):
         return match[1]
@@ -270,10 +270,12 @@ class Sample:
 class Member:
     """What competes with its siblings: a group with all below it, or the tasks of a group."""
 
-    def __init__(self, name, depth, weight, cls, did, now):
+    def __init__(self, name, depth, weight, weight_by, cls, did, now):
         self.name = name
         self.depth = depth
         self.weight = weight
+        # What has set it, None where the kernel does not say it
+        self.weight_by = weight_by
         self.cls = cls
         self.did = did
         self.now = now
@@ -314,6 +316,7 @@ def member_of_group(device, group, depth, before):
         group.path,
         depth,
         group.weight(device),
+        stats.get("weight_by"),
         group.cls,
         did_on(device, group, before),
         {key: stats.get(key, 0) for key in GAUGES},
@@ -328,6 +331,7 @@ def member_of_tasks(device, group, depth, did, of_children, before):
         os.path.join(group.path, "(tasks)"),
         depth,
         group.weight(device) if at_top else group.leaf_weight,
+        group.stats.get(device, {}).get("weight_by") if at_top else None,
         group.cls if at_top else DEFAULT_CLASS,
         own,
         None,
@@ -389,6 +393,7 @@ def row(member, device_time, seconds):
         "group": member.name,
         "name": name and name + (tasks or ""),
         "weight": member.weight,
+        "weight_by": member.weight_by,
         "class": CLASSES.get(member.cls, str(member.cls)),
         "active": member.active,
         "target_percent": round(100 * member.target, 3),

@@ -76,11 +76,12 @@ targets() {
 		expect "waiting on average: $waiting" "$waiting > 0.05 && $waiting < 5"
 	done
 	expect "weight $(value json 1 /g7 weight)" "$(value json 1 /g7 weight) == 25"
+	[ "$(value json 1 /g7 weight_by)" = group ] || fail "by $(value json 1 /g7 weight_by)"
 	[ "$(value json 1 /g7 class)" = be ] || fail "class $(value json 1 /g7 class)"
 }
 
 tree() {
-	local pid
+	local found group pid
 
 	title "groups nest, come, and go while it runs; the target is what the active ones are due"
 	load_disk
@@ -115,6 +116,10 @@ tree() {
 	near "its tasks" "$(value json 1 '/a/(tasks)' target_percent)" 20 0.01
 	near "its group" "$(value json 1 /a/1 target_percent)" 60 0.01
 	near "b" "$(value json 1 /b target_percent)" 20 0.01
+	for group in /:default '/a/(tasks):None' /a:group /b:device; do
+		found=$(value json 1 "${group%:*}" weight_by)
+		[ "$found" = "${group#*:}" ] || fail "the weight of ${group%:*} is by $found"
+	done
 	near "the idle class" "$(value json 1 /idle target_percent)" 0 0
 	expect "it waits: $(value json 1 /idle queued)" "$(value json 1 /idle queued) > 0"
 	# Some turns only
@@ -233,6 +238,9 @@ names() {
 	named /lxc.payload.mail mail
 	named "/machine.slice/libpod-$id.scope" 0123456789ab
 	named "/docker/$id" 0123456789ab
+	named "/kubepods.slice/cri-containerd-$id.scope" 0123456789ab
+	named "/kubepods.slice/kubepods-pod1.slice/crio-$id.scope" 0123456789ab
+	named "/kubepods.slice/Cri-$id.scope" "Cri-$id.scope"
 	mkdir -p "$podman" "$docker/$id"
 	echo "[{\"id\": \"$id\", \"names\": [\"web\"]}]" >"$podman/containers.json"
 	named "/machine.slice/libpod-$id.scope" web

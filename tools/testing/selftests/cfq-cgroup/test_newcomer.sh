@@ -24,11 +24,15 @@ seconds_until() {
 	awk "BEGIN { print $now - $START }"
 }
 
-# With the 0.2 s that fio takes to start
+# has_come GROUP: it has a request
+has_come() {
+	[ "$(held "$1")" -gt 0 ]
+} 2>/dev/null
+
 arrivals() {
 	local round first fair
 
-	title "beside 500 requests of others: first within 0.3 s, half of the time within 0.65 s"
+	title "beside 500 requests of others: first within 0.12 s, half of the time within 0.35 s"
 	load_disk
 	echo 500 >"$QUEUE/nr_requests"
 	make_group old
@@ -39,13 +43,16 @@ arrivals() {
 		make_group "new$round"
 		# Somewhere else in the other's slice
 		sleep "0.$round"
+		start_load "new$round" - read 1 250 --ioengine=libaio --iodepth=100
+		until has_come "new$round"; do
+			sleep 0.01
+		done
 		echo reset >"$MODEL/ranges"
 		read -r START _ </proc/uptime
-		start_load "new$round" - read 1 250 --ioengine=libaio --iodepth=100
 		first=$(seconds_until "ios > 0")
 		fair=$(seconds_until "share >= 45")
-		expect "first request after $first s" "$first <= 0.3"
-		expect "half of the disk's time after $fair s" "$fair <= 0.65"
+		expect "first request after $first s" "$first <= 0.12"
+		expect "half of the disk's time after $fair s" "$fair <= 0.35"
 		stop_last_loads
 	done
 }

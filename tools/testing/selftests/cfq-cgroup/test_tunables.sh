@@ -75,7 +75,11 @@ changes_twin() {
 		takes "${1%_us}" 7
 		has_default "$1" 7000
 		takes "$1" 1500
+		has_default "${1%_us}" 2
+		# What is read can be written
+		takes "$1" 1
 		has_default "${1%_us}" 1
+		takes "${1%_us}" 1
 		takes "$1" "$2"
 		;;
 	esac

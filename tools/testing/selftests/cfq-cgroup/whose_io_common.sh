@@ -33,6 +33,29 @@ use_files() {
 	[ -e "$MNT/f1" ]
 }
 
+# make_fs DEVICE FILES FILE_MB MKE2FS_OPTION...: with files f0, f1 ... that are taken for written
+make_fs() {
+	local dev=$1 nr=$2 mb=$3
+
+	shift 3
+	mke2fs_ext4 dir_index "$nr" "$mb" -E nodiscard "$@" "$dev" 600M
+}
+
+# use_small_groups [FUNCTION]: a file system on the disk itself, whose metadata lies in 150 places,
+# and none of it in memory; first FUNCTION fills it
+use_small_groups() {
+	load_disk
+	make_fs "$DEV" 1 1 -g 1024 -N 16384
+	if [ -n "$1" ]; then
+		use_ext4 "$DEV" "$MNT"
+		$1
+		umount "$MNT" || fail "cannot unmount"
+	fi
+	mkdir -p "$MNT"
+	mount -t ext4 -o noatime,noinit_itable,no_prefetch_block_bitmaps,inode_readahead_blks=0 \
+		"$DEV" "$MNT" || fail "cannot mount"
+}
+
 leave_files() {
 	umount "$MNT" || fail "cannot unmount"
 }
