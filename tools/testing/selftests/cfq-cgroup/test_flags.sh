@@ -198,6 +198,103 @@ by_libvirt() {
 	until_told virsh -c lxc:/// destroy "$group"
 }
 
+# The guest stands still, since it would be slow on an emulated processor. QEMU itself reads, what
+# the load asks it for by NBD.
+by_qemu() {
+	local group=$1 weight=$2 socket=/tmp/$1.nbd
+
+	shift 2
+	cat >"$TMP/$group.xml" <<-END
+	<domain type='qemu'><name>$group</name><memory unit='MiB'>32</memory>
+	<blkiotune><weight>$weight</weight></blkiotune>
+	<os><type machine='pc'>hvm</type></os>
+	<devices>
+	<disk type='block'>
+	<driver name='qemu' type='raw' cache='none' io='native'/>
+	<source dev='$DEV'/><target dev='vda'/><readonly/>
+	</disk>
+	</devices>
+	</domain>
+	END
+	virsh -c qemu:///system create --paused "$TMP/$group.xml"
+	tell_qemu "$group" nbd-server-start \
+		"\"addr\": { \"type\": \"unix\", \"data\": { \"path\": \"$socket\" } }"
+	tell_qemu "$group" block-export-add \
+		"\"type\": \"nbd\", \"id\": \"disk\", \"name\": \"\",
+		\"node-name\": \"libvirt-1-storage\""
+	"$@" --ioengine=nbd --uri="nbd+unix:///?socket=$socket" &
+	until_told stop_qemu "$group" $!
+}
+
+# stop_qemu GUEST LOAD: first what would miss it
+stop_qemu() {
+	kill "$2"
+	wait "$2"
+	virsh -c qemu:///system destroy "$1"
+}
+
+# tell_qemu GUEST COMMAND ARGUMENTS
+tell_qemu() {
+	virsh -c qemu:///system qemu-monitor-command "$1" \
+		"{ \"execute\": \"$2\", \"arguments\": { $3 } }"
+}
+
+# The classes of Kubernetes, as containerd reads them, and its groups: that of a container is in
+# that of the POD, or each in a pod of its own if that is empty.
+by_class() {
+	local group=$1 weight=$2 directory slice=kubepods-besteffort-pod${POD:-$1}.slice
+
+	shift 2
+	make_root "$TMP/$group/root"
+	cat >"$TMP/$group.classes" <<-END
+	Classes:
+	  class-of-$group:
+	  - Weight: $weight
+	END
+	set -- "$TMP/$group/root" "$group" "$@"
+	for directory in $BINDS; do
+		set -- --mount "type=bind,src=$directory,dst=$directory,options=rbind:rw" "$@"
+	done
+	exec ctr run --rm --null-io --privileged --net-host --env "PATH=$PATH" \
+		--runc-systemd-cgroup --cgroup "$slice:cri-containerd:$group" \
+		--blockio-config-file "$TMP/$group.classes" --blockio-class "class-of-$group" \
+		--rootfs "$@"
+}
+
+# It knows ten priorities, each a weight of 100.
+by_incus() {
+	local group=$1 weight=$2
+
+	shift 2
+	incus create empty "$group" --no-profiles <<-END
+	config:
+	  limits.disk.priority: "$((weight / 100))"
+	  security.privileged: "true"
+	  raw.lxc: |-
+	    lxc.init.cmd = $*
+	devices:
+	  root: { type: disk, pool: pool, path: / }
+	  usr: { type: disk, source: /usr, path: /usr }
+	  disk: { type: unix-block, source: $DEV, path: $DEV }
+	END
+	incus start "$group"
+	until_told incus delete --force "$group"
+}
+
+# as_user COMMAND...: of a user, whose own systemd runs
+as_user() {
+	setpriv --reuid=user --regid=user --clear-groups env XDG_RUNTIME_DIR=/run/user/1000 "$@"
+}
+
+by_user() {
+	local group=$1 weight=$2
+
+	shift 2
+	chmod 666 "$DEV"
+	as_user systemd-run --user --quiet --unit="$group" -p "IOWeight=$weight" "$@"
+	until_told as_user systemctl --user stop "$group.service"
+}
+
 # version PROGRAM: with its name
 version() {
 	"$1" --version | head -n 1
@@ -272,6 +369,80 @@ libvirt() {
 	read_by libvirt
 }
 
+qemu() {
+	title "libvirt, <blkiotune><weight> ($(version qemu-system-x86_64))"
+	start_by qemu
+	grep . /sys/fs/cgroup/machine.slice/machine-qemu*/io.weight | sed 's/^/# /'
+	share_out
+}
+
+class() {
+	title "ctr run --blockio-class in one pod ($(containerd --version | cut -d ' ' -f 1,3))"
+	systemctl start containerd || fail "containerd does not start"
+	POD=1
+	read_by class
+	stop_loads
+	systemctl stop containerd
+}
+
+# Their pods compete, and a pod has no class.
+class_of_pods() {
+	title "ctr run --blockio-class counts for nothing between pods, whose own IOWeight= does"
+	systemctl start containerd || fail "containerd does not start"
+	POD=
+	read_by class 100 100
+	systemctl set-property --runtime kubepods-besteffort-podg1.slice "IOWeight=$WEIGHT"
+	share_out
+	stop_loads
+	systemctl stop containerd
+}
+
+incus_() {
+	title "incus, limits.disk.priority ($(version incus))"
+	export INCUS_CONF="$TMP/incus"
+	systemctl start incus || fail "incus does not start"
+	incus storage create pool dir >"$TMP/said" 2>&1 || fail "no pool: $(cat "$TMP/said")"
+	mkdir -p "$TMP/image/rootfs/proc" "$TMP/image/rootfs/usr"
+	for link in bin lib lib64 sbin; do
+		ln -s "usr/$link" "$TMP/image/rootfs/$link"
+	done
+	printf '%s\n' "architecture: x86_64" "creation_date: 1" >"$TMP/image/metadata.yaml"
+	tar -cf "$TMP/image.tar" -C "$TMP/image" .
+	incus image import "$TMP/image.tar" --alias empty >"$TMP/said" 2>&1 ||
+		fail "no image: $(cat "$TMP/said")"
+	read_by incus
+	stop_loads
+	systemctl stop incus.socket incus lxcfs
+}
+
+start_user() {
+	id user >/dev/null 2>&1 || useradd --uid 1000 user
+	systemctl start user@1000.service || fail "the user has no systemd"
+}
+
+user_not_delegated() {
+	title "systemd-run --user -p IOWeight= counts for nothing where io is not delegated"
+	start_user
+	read_by user 100 100
+	stop_loads
+	systemctl stop user@1000.service
+}
+
+user_delegated() {
+	local directory=/run/systemd/system/user@.service.d
+
+	title "systemd-run --user -p IOWeight= with Delegate=io for user@.service"
+	mkdir -p "$directory"
+	printf '[Service]\nDelegate=io\n' >"$directory/io.conf"
+	systemctl daemon-reload
+	start_user
+	read_by user
+	stop_loads
+	systemctl stop user@1000.service
+	rm -r "$directory"
+	systemctl daemon-reload
+}
+
 top() {
 	title "cfq-top shows containers by name"
 	start_by podman_property
@@ -292,7 +463,7 @@ sets_weight() {
 device_weight() {
 	local number group=/sys/fs/cgroup/system.slice/g3.service
 
-	title "IODeviceWeight= is refused by the kernel, unless io.cost is on, and is not followed"
+	title "IODeviceWeight= is refused by the kernel, until io.cost was told of the disk"
 	load_disk
 	number=$(cat "/sys/block/$DISK/dev")
 	systemd-run --quiet --unit=g3 sleep infinity
@@ -300,15 +471,16 @@ device_weight() {
 	retry test -e "$group/io.weight"
 	sets_weight "$group/io.weight" "$number 800" EOPNOTSUPP
 	grep "^$number" "$group/io.weight" && fail "it was taken"
-	sets_weight /sys/fs/cgroup/io.cost.qos "$number enable=1" 0
-	sets_weight "$group/io.weight" "$number 800" 0
-	grep "^$number" "$group/io.cfq.weight" && fail "that is followed"
 	sets_weight /sys/fs/cgroup/io.cost.qos "$number enable=0" 0
+	systemctl set-property --runtime g3.service "IODeviceWeight=$DEV 700"
+	retry grep -x "$number 700" "$group/io.weight" || fail "systemd does not set it"
+	retry grep -x "$number 700" "$group/io.cfq.weight" || fail "that does not count"
 	systemctl stop g3.service
 }
 
 [ -d /run/systemd/system ] || skip_all "no systemd"
 [ "$CONTROLLER" = blkio ] || skip_all "groups are not those of the io controller"
 CONTROLLER=			# others make the groups here
-run_cases set_property unit systemd_run podman_ podman_blkio podman_cgroupfs docker_ runc_ crun_ \
-	lxc libvirt device_weight top
+run_cases set_property unit systemd_run user_not_delegated user_delegated podman_ podman_blkio \
+	podman_cgroupfs docker_ class class_of_pods runc_ crun_ lxc incus_ libvirt qemu \
+	device_weight top
