@@ -52,8 +52,9 @@ stock: packages
 	@kit/packages packages-dkms.list packages-image.list
 	@kit/test --stock $(KERNEL)
 
-#: make clients   Debian 13 in the VM, with the package installed: services of systemd and containers of podman, docker,
-#:                runc, crun, LXC and libvirt, two of each with their own flags for weights 800 and 100
+#: make clients   Debian 13 in the VM, with the package installed: services of systemd, containers of podman, docker,
+#:                containerd, runc, crun, LXC, Incus and libvirt, guests of QEMU, two of each with their own flags
+#:                for weights 800 and 100
 .PHONY: clients
 clients: packages
 	@kit/packages packages-dkms.list packages-image.list

@@ -2,14 +2,16 @@
 /*
  * So many steps, each at random, the same for the same seed: a text to a file of
  * a group, of the scheduler or of the queue; a group made or removed; a task
- * moved; another scheduler; the disk unplugged or some of its requests lost.
- * Meanwhile tasks in these groups read and write.
+ * moved, or given another priority; the controller taken from groups or given to
+ * them; a hierarchy mounted; another scheduler; the disk unplugged or some of its
+ * requests lost.  Meanwhile tasks in these groups read and write.
  *
  *   fuzz_files SEED STEPS CGROUP DISK MODEL
  *
  * DISK is as in /sys/block, MODEL its directory in debugfs.  What was refused
  * must not have changed anything, what a file reads must be taken and change
- * nothing, and in the end every task has to go on.
+ * nothing, and now and then every task has to go on, and to have read what it has
+ * written.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -32,7 +36,8 @@
 #define BLOCK		4096
 #define NR_TASKS	6
 #define NR_GROUPS	12
-#define SETTLE_S	60
+#define SETTLE_S	30
+#define SETTLE_STEPS	1000	/* from one time to the next */
 
 static const char *cgroup, *disk, *model;
 static char device[64];
@@ -40,10 +45,12 @@ static char device[64];
 static uint64_t seed;
 static unsigned int step;
 static bool failed;
+static bool unified;	/* groups are those of version 2 */
 
 struct task {
 	pid_t		pid;
 	uint64_t	done;	/* counts what it did; shared */
+	bool		wrong;	/* it did not read what it had written */
 };
 
 static struct task *tasks;
@@ -105,17 +112,23 @@ static bool get(const char *path, char *buf, size_t size)
 
 /*
  * Groups: the first is that in which all are, the others may be there or not, a
- * third of them below another.
+ * third of them below another, and one of these below that.
  */
 
 static void group_path(unsigned int nr, char *path, size_t size)
 {
-	if (!nr)
+	static const unsigned int above[NR_GROUPS + 1] = {
+		[3] = 1, [6] = 2, [9] = 6, [12] = 7,
+	};
+	int len;
+
+	if (!nr) {
 		snprintf(path, size, "%s", cgroup);
-	else if (nr % 3)
-		snprintf(path, size, "%s/f%u", cgroup, nr);
-	else
-		snprintf(path, size, "%s/f%u/f%u", cgroup, nr / 3 * 2 - 1, nr);
+		return;
+	}
+	group_path(above[nr], path, size);
+	len = strlen(path);
+	snprintf(path + len, size - len, "/f%u", nr);
 }
 
 static void change_group(void)
@@ -129,6 +142,7 @@ static void change_group(void)
 		complain("%s: %s", path, strerrorname_np(errno));
 }
 
+/* In version 2 no task can be where there are groups with files of ours below. */
 static void move_task(void)
 {
 	char path[300], text[16];
@@ -138,8 +152,56 @@ static void move_task(void)
 	strcat(path, "/cgroup.procs");
 	sprintf(text, "%d", tasks[any(NR_TASKS)].pid);
 	ret = put(path, text);
-	if (ret && ret != ENOENT && ret != ENODEV)
+	if (ret && ret != ENOENT && ret != ENODEV &&
+	    !(unified && (ret == EBUSY || ret == EOPNOTSUPP)))
 		complain("%s: %s", path, strerrorname_np(ret));
+}
+
+/* Of version 2: files of ours come and go in the groups below. */
+static void toggle_controller(void)
+{
+	char path[300];
+	int ret;
+
+	if (!unified)
+		return;
+	group_path(any(NR_GROUPS + 1), path, sizeof(path) - 30);
+	strcat(path, "/cgroup.subtree_control");
+	ret = put(path, any(3) ? "+cfq" : "-cfq");
+	if (ret && ret != ENOENT && ret != ENODEV && ret != EBUSY &&
+	    ret != EOPNOTSUPP)
+		complain("%s: %s", path, strerrorname_np(ret));
+}
+
+/* The hierarchy once more, for a moment, or that of the other version. */
+static void mount_groups(void)
+{
+	static const char where[] = "/tmp/fuzz-mount";
+	char path[64], text[4096];
+	int ret;
+
+	mkdir(where, 0755);
+	if (any(2))
+		ret = mount("fuzz", where, "cgroup", 0, "cfq");
+	else
+		ret = mount("fuzz", where, "cgroup2", 0, NULL);
+	if (ret)
+		return;
+	snprintf(path, sizeof(path), "%s/cfq.stat", where);
+	get(path, text, sizeof(text));
+	if (umount(where))
+		complain("umount: %s", strerrorname_np(errno));
+}
+
+static void change_ioprio(void)
+{
+	const int class = any(4), level = any(8);
+
+	if (syscall(SYS_ioprio_set, 1, tasks[any(NR_TASKS)].pid,
+		    class << 13 | level) &&
+	    !(class == 0 && level))
+		complain("ioprio_set of %d, %d: %s", class, level,
+			 strerrorname_np(errno));
 }
 
 /*
@@ -179,12 +241,25 @@ static bool any_file(const char *pattern, char *path, size_t size)
 	return any_found;
 }
 
-/* Return: whether the file is there, and is one that can be written to. */
+static bool cfq_selected(void)
+{
+	char path[256], text[256];
+
+	snprintf(path, sizeof(path), "/sys/block/%s/queue/scheduler", disk);
+	return get(path, text, sizeof(text)) && strstr(text, "[cfq]");
+}
+
+/*
+ * Of ours, for what others take is their business.
+ * Return: whether the file is there, and is one that can be written to.
+ */
 static bool any_setting(char *path, size_t size)
 {
 	char pattern[300];
 
 	if (any(2)) {
+		if (!cfq_selected())
+			return false;
 		snprintf(pattern, sizeof(pattern),
 			 "/sys/block/%s/queue/iosched/*", disk);
 	} else {
@@ -309,16 +384,42 @@ static void disturb_disk(void)
  * Tasks.
  */
 
+/* What one task has written at @block, the @nth time. */
+static void fill(uint64_t *buf, unsigned int nr, off_t block, uint64_t nth)
+{
+	for (unsigned int i = 0; i < BLOCK / sizeof(*buf); i++)
+		buf[i] = (uint64_t)nr << 56 ^ (uint64_t)block << 24 ^ nth ^
+			 (uint64_t)i << 40;
+}
+
+/* Write and read back, if nothing is in the way.  Return: as from pwrite(). */
+static ssize_t write_and_check(int fd, struct task *task, unsigned int nr,
+			       off_t block, void *buf, void *expected)
+{
+	ssize_t n;
+
+	fill(buf, nr, block, task->done);
+	memcpy(expected, buf, BLOCK);
+	n = pwrite(fd, buf, BLOCK, block * BLOCK);
+	if (n != BLOCK || any(4))
+		return n;
+	n = pread(fd, buf, BLOCK, block * BLOCK);
+	if (n == BLOCK && memcmp(buf, expected, BLOCK))
+		__atomic_store_n(&task->wrong, true, __ATOMIC_RELAXED);
+	return n;
+}
+
 static void run_task(struct task *task, unsigned int nr)
 {
 	const int how = nr % 3 ? O_DIRECT : 0;
 	void *buf = aligned_alloc(BLOCK, BLOCK);
+	void *expected = malloc(BLOCK);
 	off_t block;
 	ssize_t n;
 	int fd = -1;
 
 	seed += nr * 0x9e3779b97f4a7c15;
-	if (!buf)
+	if (!buf || !expected)
 		die("memory");
 	while (true) {
 		/* It may be away */
@@ -326,7 +427,7 @@ static void run_task(struct task *task, unsigned int nr)
 			usleep(10000);
 		block = nr * 10000 + any(5000);
 		if (nr & 1)
-			n = pwrite(fd, buf, BLOCK, block * BLOCK);
+			n = write_and_check(fd, task, nr, block, buf, expected);
 		else
 			n = pread(fd, buf, BLOCK, block * BLOCK);
 		if (nr == 3 && n == BLOCK && !any(16))
@@ -363,6 +464,37 @@ static uint64_t done(unsigned int nr)
 	return __atomic_load_n(&tasks[nr].done, __ATOMIC_RELAXED);
 }
 
+/* Each line of it with a # before, for who has to find out why. */
+static void show(const char *path)
+{
+	static char text[65536];
+	char *line;
+
+	if (!get(path, text, sizeof(text)))
+		return;
+	printf("# %s:\n", path);
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		printf("#   %s\n", line);
+}
+
+static void show_stuck(unsigned int nr)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/stack", tasks[nr].pid);
+	show(path);
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", tasks[nr].pid);
+	show(path);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/block/%s/sched/trees",
+		 disk);
+	show(path);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/block/%s/sched/device",
+		 disk);
+	show(path);
+	snprintf(path, sizeof(path), "/sys/block/%s/inflight", disk);
+	show(path);
+}
+
 /* Nothing is in the way any more: does each task go on? */
 static void settle(void)
 {
@@ -381,6 +513,9 @@ static void settle(void)
 	}
 	for (nr = 0; nr < NR_TASKS; nr++)
 		before[nr] = done(nr);
+	for (nr = 0; nr < NR_TASKS; nr++)
+		if (__atomic_load_n(&tasks[nr].wrong, __ATOMIC_RELAXED))
+			complain("task %u has read other data than it wrote", nr);
 	for (left = SETTLE_S * 10; left; left--) {
 		for (nr = 0; nr < NR_TASKS && done(nr) > before[nr]; nr++)
 			;
@@ -389,6 +524,7 @@ static void settle(void)
 		usleep(100000);
 	}
 	complain("task %u does not go on within %u s", nr, SETTLE_S);
+	show_stuck(nr);
 }
 
 static const struct {
@@ -400,6 +536,9 @@ static const struct {
 	{ 20, move_task },
 	{ 15, change_group },
 	{ 10, read_file },
+	{ 4, change_ioprio },
+	{ 3, toggle_controller },
+	{ 1, mount_groups },
 	{ 3, change_queue },
 	{ 1, disturb_disk },
 };
@@ -422,6 +561,7 @@ static void take_step(void)
 int main(int argc, char **argv)
 {
 	unsigned int nr, nr_steps;
+	char path[300];
 
 	if (argc != 6) {
 		fprintf(stderr, "usage: %s SEED STEPS CGROUP DISK MODEL\n",
@@ -434,9 +574,13 @@ int main(int argc, char **argv)
 	disk = argv[4];
 	model = argv[5];
 	snprintf(device, sizeof(device), "/dev/%s", disk);
+	snprintf(path, sizeof(path), "%s/cgroup.controllers", cgroup);
+	unified = !access(path, F_OK);
 	start_tasks();
 	for (step = 1; step <= nr_steps && !failed; step++) {
 		take_step();
+		if (!(step % SETTLE_STEPS))
+			settle();
 		if (nr_steps >= 5 && !(step % (nr_steps / 5)))
 			printf("# %u steps\n", step);
 		fflush(stdout);

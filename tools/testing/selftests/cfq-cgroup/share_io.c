@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Two processes that share an io_context (CLONE_IO), each in a group of its own,
- * read 4 KB directly by turns: so often, at places of their own.
+ * read 4 KB directly, so often, at places of their own: by turns or, with two of
+ * these, at the same time.
+ *
+ *   share_io DEVICE ROUNDS CGROUP.PROCS CGROUP.PROCS TURNS
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -61,8 +64,9 @@ int main(int argc, char **argv)
 	int there[2], back[2], status, fd;
 	long rounds, child;
 
-	if (argc != 5) {
-		fprintf(stderr, "usage: %s DEVICE ROUNDS CGROUP.PROCS CGROUP.PROCS\n",
+	if (argc != 6) {
+		fprintf(stderr,
+			"usage: %s DEVICE ROUNDS CGROUP.PROCS CGROUP.PROCS TURNS\n",
 			argv[0]);
 		return 2;
 	}
@@ -81,6 +85,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (write(back[1], "x", 1) != 1)
+		die("turn");
+	if (atoi(argv[5]) > 1 && write(there[1], "x", 1) != 1)
 		die("turn");
 	take_turns(fd, argv[3], rounds, back[0], there[1]);
 	if (waitpid(child, &status, 0) != child || status)

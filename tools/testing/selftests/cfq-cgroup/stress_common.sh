@@ -17,7 +17,7 @@ keep_verifying() {
 
 	shift 3
 	set -- --name=verify --filename="$file" --offset="${first}m" --size=2m \
-		--verify=crc32c --verify_fatal=1 --disk_util=0 --nice=10 "$@"
+		--verify=crc32c --verify_fatal=1 --disk_util=0 --nice=10 --max_latency=30s "$@"
 	while [ ! -e "$TMP/stop" ]; do
 		round=$((round + 1))
 		if ! (run_as "$group" - fio "$@" --randseed="$round$first") \
@@ -39,7 +39,7 @@ verify() {
 }
 
 # start_verifying DISK...: random and in sequence, direct and through the page cache, small and
-# large
+# large, by the task itself and by workers that share its io_context
 start_verifying() {
 	local disk
 
@@ -50,6 +50,8 @@ start_verifying() {
 			--fsync=64 --invalidate=1
 		verify - "/dev/$disk" 8 --direct=1 --rw=write --bsrange=4k-64k \
 			--ioengine=libaio --iodepth=4
+		verify - "/dev/$disk" 12 --direct=0 --rw=randwrite --bs=4k \
+			--ioengine=io_uring --iodepth=8 --force_async=1 --fsync=64 --invalidate=1
 	done
 }
 
@@ -95,32 +97,73 @@ load_tasks() {
 		awk -v loads=" $LOADS " 'index(loads, " " $4 " ") { print $1 }'
 }
 
+# had_requests GROUP: soon. Without another process, as this is done for each of many groups.
+had_requests() {
+	local line left=8
+
+	while :; do
+		while read -r line; do
+			case $line in
+			"$NUMBERS "*" requests="[1-9]*) return ;;
+			esac
+		done <"$CG/$1/$FILES.stat"
+		left=$((left - 1))
+		[ "$left" -gt 0 ] || return 1
+		sleep 0.01
+	done
+}
+
 # churn_groups NR PID...: so many groups live for a moment: until their readers and writers have
-# gone to the next one, leaving requests behind
+# gone to the next one, leaving requests behind. Where the scheduler stays, how many had some is
+# left in $TMP/used.
 churn_groups() {
-	local all=$1 nr=0 pid
+	local all=$1 nr=0 used=0 pid
 
 	shift
+	# shellcheck disable=SC2153 # of test_common.sh
+	read -r NUMBERS <"/sys/block/$DISK/dev"
 	while [ "$nr" -lt "$all" ]; do
 		nr=$((nr + 1))
 		make_group "churn$nr" $((nr % 8))
 		for pid; do
 			echo "$pid" >"$CG/churn$nr/cgroup.procs" || fail "cannot move $pid"
 		done
+		[ -z "$CHURNED" ] || ! had_requests "churn$nr" || used=$((used + 1))
 		[ "$nr" = 1 ] || remove_group "churn$((nr - 1))"
 		progress groups "$nr" "$all"
 	done
 	remove_group "churn$nr"
+	echo "$used" >"$TMP/used"
 	[ -z "$FAILED" ] || echo groups >>"$TMP/wrong"
 }
 
-# move_tasks NR GROUP...: all of fio, with requests queued and in flight, from group to group
+# few_removed DISK NR: of the groups that are gone no more are kept by what once was theirs
+few_removed() {
+	local left
+
+	left=$(grep -c '(removed)' "/sys/kernel/debug/block/$1/sched/trees")
+	expect "$left removed groups are left on $1" "$left <= $2"
+}
+
+none_removed() {
+	! grep -q '(removed)' "/sys/kernel/debug/block/$1/sched/trees"
+}
+
+# io_tasks: those of fio that do I/O, which other ones have started
+io_tasks() {
+	cat /proc/[0-9]*/stat 2>/dev/null | awk '
+		$2 == "(fio)" { parent[$1] = $4 }
+		END { for (pid in parent) if (parent[pid] in parent) print pid }'
+}
+
+# move_tasks NR GROUP...: all of fio but for those in $CHURNED, with requests queued and in flight,
+# from group to group
 move_tasks() {
 	local all=$1 nr=0 round pids pid group
 
 	shift
 	while [ ! -e "$TMP/wrong" ]; do
-		pids=$(pidof fio)
+		pids=$(io_tasks | grep -vxF "${CHURNED:-none}")
 		for round in 1 2 3 4; do
 			for group; do
 				for pid in $pids; do

@@ -17,7 +17,7 @@ beside_io() {
 	load_disk write_cache=1 capacity_mb=600
 	use_fs ext4 noatime
 	make_group loads
-	start_verifying loads
+	verify_files loads
 	"$@" >"$TMP/output" 2>&1
 	status=$?
 	sed 's/^/    /' "$TMP/output"

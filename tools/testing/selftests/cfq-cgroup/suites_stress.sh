@@ -27,7 +27,7 @@ stress() {
 	use_fs ext4 noatime
 	make_group loads
 	make_group stress
-	start_verifying loads
+	verify_files loads
 	(run_in stress stress-ng "--$stressor" 2 "$@" --verify --temp-path "$MNT" \
 		--timeout "$SECONDS_EACH") >"$TMP/output" 2>&1
 	status=$?

@@ -58,6 +58,16 @@ use_model() {
 
 use_model cfq_disk cfqd0
 
+FAILSLAB=/sys/kernel/debug/failslab
+
+# memory_fails 0|1: who is to have no memory has none: 0, also where he could wait for it; 1, only
+# where he must not
+memory_fails() {
+	echo "$1" >"$FAILSLAB/ignore-gfp-wait"
+	echo 0 >"$FAILSLAB/verbose"
+	echo -1 >"$FAILSLAB/times"
+}
+
 # --- results ---
 
 note() {
@@ -196,28 +206,35 @@ load_null() {
 		fail "cannot load the device"
 }
 
-# make_ext4 DEVICE SIZE NR FILE_MB: with files f0, f1 ... that the file system takes for written.
-# They begin behind its metadata, and stay in place on a loop device, too: nothing is discarded.
-make_ext4() {
+# mke2fs_ext4 FEATURES NR FILE_MB OPTION...: with files f0, f1 ... that the file system takes for
+# written. They stay in place on a loop device, too: nothing is discarded.
+mke2fs_ext4() {
+	local features=$1 nr=$2 mb=$3
+
+	shift 3
 	cat >"$TMP/mke2fs.conf" <<-END
 		[defaults]
 		blocksize = 4096
 		inode_size = 256
 		[fs_types]
 		ext4 = {
-			features = has_journal,extent,huge_file,flex_bg,sparse_super,filetype
+			features = has_journal,extent,huge_file,sparse_super,filetype,$features
 			make_hugefiles = true
 			zero_hugefiles = false
-			hugefiles_size = ${4}M
-			num_hugefiles = $3
+			hugefiles_size = ${mb}M
+			num_hugefiles = $nr
 			hugefiles_name = f
 			hugefiles_digits = 1
 		}
 	END
 	# By path, for busybox has one of its own
-	MKE2FS_CONFIG=$TMP/mke2fs.conf /usr/bin/mke2fs -q -t ext4 -N 1024 \
-		-E packed_meta_blocks=1,nodiscard "$1" "$2" ||
-		fail "cannot make a file system on $1"
+	MKE2FS_CONFIG=$TMP/mke2fs.conf /usr/bin/mke2fs -q -t ext4 "$@" ||
+		fail "cannot make a file system: $*"
+}
+
+# make_ext4 DEVICE SIZE NR FILE_MB: the files begin behind its metadata
+make_ext4() {
+	mke2fs_ext4 flex_bg "$3" "$4" -N 1024 -E packed_meta_blocks=1,nodiscard "$1" "$2"
 }
 
 # add_partition: of 16 sectors, from sector 8 on

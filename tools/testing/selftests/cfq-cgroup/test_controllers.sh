@@ -4,6 +4,7 @@
 # right, and shares are what they are without.
 
 . ./test_common.sh
+. ./stress_common.sh
 
 DURATION=${DURATION:-15}	# of virtual time
 BOUND=${BOUND:-2}		# percentage points
@@ -82,7 +83,7 @@ mount_with_io() {
 }
 
 unified_limits() {
-	echo "$(device_number) rbps=$RATE wbps=$RATE" >"$CG/g/io.max"
+	echo "$(device_number) rbps=$RATE wbps=$RATE" >"$CG/${1:-g}/io.max"
 }
 
 io_max() {
@@ -191,5 +192,31 @@ prio_class() {
 	done
 }
 
+# cost_and_max NR: io.cost is turned on, or off, for the disk, and a limit is set or taken away
+cost_and_max() {
+	echo "$(device_number) enable=$(($1 % 2))" >"$CG/io.cost.qos" || fail "no io.cost"
+	if [ $(($1 % 3)) = 0 ]; then
+		echo "$(device_number) rbps=max wbps=max" >"$CG/g1/io.max"
+	else
+		unified_limits g1
+	fi || fail "no io.max"
+}
+
+io_cost() {
+	local nr
+
+	title "io.cost and io.max come and go: no wrong byte, and then shares as before"
+	mount_with_io
+	load_disk
+	three_to_one
+	start_verifying "$DISK"
+	for nr in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		cost_and_max "$nr"
+		sleep 0.5
+	done
+	stop_verifying
+	share_out 75 25
+}
+
 [ "$CONTROLLER" = cfq ] || skip_all "no cfq controller"
-run_cases throttle wbt io_max beside io_latency prio_class
+run_cases throttle wbt io_max beside io_latency prio_class io_cost

@@ -223,13 +223,44 @@ writes_of_4m() {
 
 huge_writes() {
 	title "reads beside 64 writes of 4 MiB: half of the device each, within 15 pp"
-	writes_of_4m 12
+	writes_of_4m 4
 }
 
 # The same in single requests, as of a program that has huge pages
 huger_writes() {
 	title "reads beside 64 writes of 4 MiB in one piece: half of the device each, within 15 pp"
 	writes_of_4m 20 max_segments=1024
+}
+
+# Who waits for each of its reads has nothing to send for a moment after each
+stream() {
+	title "a stream beside 64 writes of 4 MiB: half of the device each, within 5 pp"
+	load_flash
+	make_group g1
+	make_group g2
+	start_load g1 - seq 1 0
+	# shellcheck disable=SC2086 # options
+	start_load g2 - write 4 1000 $DEEP --bs=4m
+	watch_mb 0 1000 1000 1000
+	sleep 2
+	measure 6
+	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
+		"$(distance 50 50) <= 5"
+}
+
+# One of these keeps all channels busy for longer than a read takes
+large_writes() {
+	title "a reader of priority 0 beside 64 writes of 64 KiB of 7: waits for one at a time"
+	load_flash
+	make_group g0 0
+	make_group g7 7
+	start_load g0 - read 1 0
+	# shellcheck disable=SC2086 # options
+	start_load g7 - write 4 1000 $DEEP --bs=64k
+	watch_mb 0 1000 1000 1000
+	sleep 2
+	measure 4
+	expect "$(ios 1) reads, $(ios 2) writes" "$(ios 1) >= 0.9 * $(ios 2)"
 }
 
 in_writeback_kb() {
@@ -305,25 +336,30 @@ hung_group() {
 
 needs_groups
 told_anew() {
-	local told
-
-	title "who says while it runs that the device has a head, or none: half each within 5 pp"
+	title "who says while it runs that the device has a head, or none, is believed"
 	load_flash
+	echo 100 >"$QUEUE/iosched/group_slice" || fail "cannot set group_slice"
 	make_group a
 	make_group b
-	start_load a - read 4 0
-	start_load b - read 4 1000
-	watch_mb 0 1000 1000 1000
+	start_load a - read 1 0
+	start_load b - read 1 1000
 	sleep 1
-	for told in 1 0; do
-		echo "$told" >"$QUEUE/rotational" || fail "cannot write rotational"
-		sleep 3
-		measure 4
-		expect "rotational $told: shares $(shares) %, $(ios 1) and $(ios 2) reads" \
-			"$(distance 50 50) <= 5"
-	done
+	expect "as flash $(stat a slices) turns" "$(stat a slices) == 0"
+	echo 1 >"$QUEUE/rotational"
+	sleep 5
+	turns=$(stat a slices)
+	expect "as a disk $turns turns" "$turns >= 3"
+	echo 0 >"$QUEUE/rotational"
+	sleep 0.5
+	turns=$(stat a slices)
+	sleep 3
+	expect "as flash $(($(stat a slices) - turns)) more" "$(stat a slices) == $turns"
+	watch_mb 0 1000 1000 1000
+	measure 1
+	expect "$(ios 1) and $(ios 2) reads" "$(ios 1) > 0 && $(ios 2) > 0"
 }
 
 run_cases shares_and_rate alone quiet_reader left_over beside_reader beside_light_readers \
-	levels equal_levels sizes writes huge_writes huger_writes slow_writes stuck hung_group \
+	levels equal_levels sizes writes huge_writes huger_writes stream large_writes slow_writes \
+	stuck hung_group \
 	${CONTROLLER:+told_anew}

@@ -6,7 +6,8 @@
 . ./test_common.sh
 
 STEPS=${STEPS:-1000}
-SEED=${SEED:-1}
+# That of the run, unless another one is asked for
+SEED=${SEED:-${seed:-1}}
 
 steps() {
 	"$1" timeout_ms=300

@@ -276,13 +276,13 @@ shared_io() {
 	load_disk
 	make_group a
 	make_group b
-	for text in max 1; do
-		limit a "$text"
-		limit b "$text"
+	for turns in "max 1" "1 1" "max 2" "1 2"; do
+		limit a "${turns% *}"
+		limit b "${turns% *}"
 		echo 1 >"/sys/block/$DISK/trace/enable"
 		echo blk >/sys/kernel/tracing/current_tracer
-		./share_io "$DEV" "$reads" "$CG/a/cgroup.procs" "$CG/b/cgroup.procs" ||
-			fail "a read failed"
+		./share_io "$DEV" "$reads" "$CG/a/cgroup.procs" "$CG/b/cgroup.procs" \
+			"${turns#* }" || fail "a read failed"
 		cp /sys/kernel/tracing/trace "$TMP/trace"
 		echo nop >/sys/kernel/tracing/current_tracer
 		echo 0 >"/sys/block/$DISK/trace/enable"
@@ -294,7 +294,7 @@ shared_io() {
 	done
 	for group in a b; do
 		expect "$(stat "$group" requests) requests of $group" \
-			"$(stat "$group" requests) >= $reads"
+			"$(stat "$group" requests) >= 4 * $reads"
 	done
 }
 

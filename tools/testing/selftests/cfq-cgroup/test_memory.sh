@@ -4,8 +4,8 @@
 # or a request that is served all the same.
 
 . ./test_common.sh
+. ./whose_io_common.sh
 
-FAILSLAB=/sys/kernel/debug/failslab
 KMEM=/sys/kernel/tracing/events/kmem
 GOT_NONE="$KMEM/kmalloc $KMEM/kmem_cache_alloc"
 
@@ -29,6 +29,35 @@ failed_in() {
 	fail "none of $* was without memory"
 }
 
+# tell_failures: which of ours had none, since this was begun
+tell_failures() {
+	trace_failures 0
+	cp /sys/kernel/tracing/trace "$TMP/trace"
+	echo >/sys/kernel/tracing/trace
+	note "without memory: $(sed -n 's/.*call_site=\(c[fi][qc][a-z_]*\).*/\1/p' "$TMP/trace" |
+		sort | uniq -c | tr -s ' \n' ' ')"
+}
+
+# each_fails, some_fail PERCENT: allocations of the task that asks for it; or, of marked tasks,
+# those that cannot wait
+each_fails() {
+	memory_fails 0
+	trace_failures 1
+}
+
+some_fail() {
+	memory_fails 1
+	echo 1 >"$FAILSLAB/task-filter"
+	echo "$1" >"$FAILSLAB/probability"
+	trace_failures 1
+}
+
+none_fails() {
+	echo 0 >"$FAILSLAB/probability"
+	echo 0 >"$FAILSLAB/task-filter"
+	tell_failures
+}
+
 each() {
 	./fail_nth "$@" || fail "$* does not fail as it should"
 }
@@ -38,10 +67,7 @@ one_by_one() {
 	load_disk
 	mount_groups
 	make_group g
-	echo 0 >"$FAILSLAB/ignore-gfp-wait"
-	echo 0 >"$FAILSLAB/verbose"
-	echo -1 >"$FAILSLAB/times"
-	trace_failures 1
+	each_fails
 	each write "$QUEUE/scheduler" cfq none
 	select_sched cfq
 	each mkdir "$CG/new"
@@ -51,17 +77,13 @@ one_by_one() {
 	done
 	each read "$CG/new" "$DEV" max
 	each read "$CG/new" "$DEV" 5
-	trace_failures 0
-	cp /sys/kernel/tracing/trace "$TMP/trace"
-	echo >/sys/kernel/tracing/trace
-	note "without memory: $(sed -n 's/.*call_site=\(c[fi][qc][a-z_]*\).*/\1/p' "$TMP/trace" |
-		sort | uniq -c | tr -s ' \n' ' ')"
+	tell_failures
 	failed_in cfq_alloc_meta_data cfq_init_sched
 	failed_in cfqc_css_alloc
 	failed_in cfq_cgroup_set_for_device
 	failed_in cfq_group_find_or_create cfq_group_get
 	failed_in cfqq_alloc cic_renew_cfqq cfqd_get_shared_cfqq
-	failed_in cfq_wait_for_place cfq_due_depth
+	failed_in cfq_wait_for_place cfq_set_due_depth cfq_limit_depth
 	left=$(grep -c ' held [1-9]' "/sys/kernel/debug/block/$DISK/sched/trees")
 	expect "$left groups hold requests without I/O" "$left == 0"
 }
@@ -88,12 +110,7 @@ often() {
 	title "who must not wait for memory has none every third time: none hangs, no wrong byte"
 	load_disk
 	mount_groups
-	echo 1 >"$FAILSLAB/ignore-gfp-wait"
-	echo 0 >"$FAILSLAB/verbose"
-	echo -1 >"$FAILSLAB/times"
-	echo 1 >"$FAILSLAB/task-filter"
-	echo 33 >"$FAILSLAB/probability"
-	trace_failures 1
+	some_fail 33
 	PIDS=
 	for option in --rw=randwrite --rw=write; do
 		(echo 1 >/proc/self/make-it-fail && run_as - - fio --name=verify --filename="$DEV" \
@@ -104,13 +121,7 @@ often() {
 	done
 	# shellcheck disable=SC2086 # a list of numbers
 	keep_moving $PIDS
-	trace_failures 0
-	echo 0 >"$FAILSLAB/probability"
-	echo 0 >"$FAILSLAB/task-filter"
-	cp /sys/kernel/tracing/trace "$TMP/trace"
-	echo >/sys/kernel/tracing/trace
-	note "without memory: $(sed -n 's/.*call_site=\(c[fi][qc][a-z_]*\).*/\1/p' "$TMP/trace" |
-		sort | uniq -c | tr -s ' \n' ' ')"
+	none_fails
 	failed_in cfq_group_find_or_create cfq_group_get
 	failed_in cfqq_alloc cic_renew_cfqq cfqd_get_shared_cfqq
 	for option in $PIDS; do
@@ -121,6 +132,55 @@ often() {
 		fail "fio found wrong data or an error: $(grep -h 'bad\|err=' "$TMP"/verify*)"
 }
 
+NR_DIRS=60
+
+# Whether or not it is to pay later, a task goes on. It seldom has to, so it tries until it could not.
+repays() {
+	local round
+
+	title "a task of the idle class makes directories, and has no memory to pay for it"
+	use_small_groups
+	make_group flood
+	start_load flood - read 8 10000
+	sleep 1
+	some_fail 80
+	for round in $(seq 10); do
+		# shellcheck disable=SC2016 # expanded by who runs it
+		(cd "$MNT" && run_as - idle sh -c 'echo 1 >/proc/self/make-it-fail && i=0
+			while [ $i -lt '"$NR_DIRS"' ]; do
+				i=$((i + 1)); mkdir '"$round"'.$i; : >'"$round"'.$i/f
+			done') || fail "it cannot make directories"
+		! grep -q 'call_site=cfq_\(repay_until\|insert_requests\)[+.]' \
+			/sys/kernel/tracing/trace || break
+	done
+	none_fails
+	failed_in cfq_repay_until cfq_insert_requests
+	stop_loads
+	expect "$(find "$MNT" -name f | wc -l) files are there" \
+		"$(find "$MNT" -name f | wc -l) == $round * $NR_DIRS"
+	umount "$MNT" || fail "cannot unmount"
+}
+
+# In version 2, where weights of others are followed
+followed() {
+	title "each allocation fails: groups of version 2, and weights that they follow"
+	mount_unified
+	echo +io >"$CG/cgroup.subtree_control" || fail "there is no io"
+	load_disk
+	make_group g
+	each_fails
+	each mkdir "$CG/new"
+	each write "$CG/g/io.weight" "default 300" "default 200"
+	each write "$CG/cgroup.subtree_control" "+$CONTROLLER" "-$CONTROLLER"
+	tell_failures
+	failed_in cfq_follow_groups cfq_follow_event
+	echo "default 300" >"$CG/g/io.weight"
+	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null ||
+		fail "cannot read"
+	grep -q 'weight_by=io.weight' "$CG/g/$FILES.stat" ||
+		fail "io.weight is not followed: $(cat "$CG/g/$FILES.stat")"
+}
+
 needs_groups
 [ -d "$FAILSLAB" ] || skip_all "the kernel has no failslab"
-run_cases one_by_one often
+run_cases one_by_one often repays followed

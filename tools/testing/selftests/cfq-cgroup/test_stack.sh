@@ -41,12 +41,26 @@ nth() {
 	echo "$1"
 }
 
-# few_removed DISK: groups that are gone are not kept by what once was theirs
-few_removed() {
-	local left
+# taken NAME COMMAND...: counts it if it succeeds, be it later, as others may be in the way
+taken() {
+	local name=$1 left=10
 
-	left=$(grep -c '(removed)' "/sys/kernel/debug/block/$1/sched/trees")
-	expect "$left removed groups are left on $1" "$left <= 8"
+	shift
+	until "$@"; do
+		left=$((left - 1))
+		[ "$left" -gt 0 ] || return
+		sleep 0.05
+	done
+	echo >>"$TMP/$name"
+}
+
+# were_taken NAME: half of NR_UPDATES at least
+were_taken() {
+	local nr
+
+	nr=$(grep -c '' "$TMP/$1")
+	rm "$TMP/$1"
+	expect "$nr $1 of $NR_UPDATES" "2 * $nr >= $NR_UPDATES"
 }
 
 # --- below ---
@@ -67,25 +81,34 @@ make_null() {
 	prepare_sched
 }
 
+# Meanwhile nobody else can change anything, so there is a pause.
 change_queues() {
 	echo $((1 + $1 % 2)) >"$NULL/submit_queues" || fail "cannot change the hardware queues"
+	sleep 0.3
+}
+
+# set_queue FILE NR WORD...: to one of these
+set_queue() {
+	local file=$1
+
+	shift
+	nth "$@" >"$QUEUE/$file"
 }
 
 # Not all schedulers take all numbers.
 change_depths() {
-	nth "$1" 4 64 16 5 128 >"$QUEUE/nr_requests"
+	taken depths set_queue nr_requests "$1" 4 64 16 5 128
 	[ ! -e "$QUEUE/async_depth" ] || nth "$1" 1 3 60 8 >"$QUEUE/async_depth"
 } 2>/dev/null
 
-# While the hardware queues change no scheduler can.
 switch_there() {
 	# shellcheck disable=SC2086 # a list of names
-	nth "$1" $OTHERS >"$QUEUE/scheduler"
+	taken others set_queue scheduler "$1" $OTHERS
 	sleep 0.1
 } 2>/dev/null
 
 switch_back() {
-	echo cfq >"$QUEUE/scheduler"
+	taken returns set_queue scheduler "$1" cfq
 	sleep 0.1
 } 2>/dev/null
 
@@ -102,25 +125,44 @@ hardware_queues() {
 	repeat "$NR_UPDATES" switch_back
 	move_tasks $((20 * NR_UPDATES)) g0 g7 .
 	wait_for_all
+	were_taken depths
+	were_taken others
+	were_taken returns
 	stop_loads
 	stop_verifying
 	select_sched cfq
 	rmdir "$NULL"
 }
 
-busy_driver() {
-	title "two devices share tags, and each tenth request is not taken: no wrong byte"
+# share_tags DEPTH: what comes back from the driver is whose it was, and is counted once
+share_tags() {
 	load_null nr_devices=2 shared_tags=1 memory_backed=1 blocking=1 gb=1 \
-		hw_queue_depth=8 submit_queues=2 irqmode=2 completion_nsec=500000 requeue=1,10,0,-1
+		"hw_queue_depth=$1" submit_queues=2 irqmode=2 completion_nsec=500000 \
+		requeue=1,10,0,-1
 	prepare_sched
 	select_sched cfq nullb1
+	make_group own
 	start_verifying nullb0 nullb1
 	start_load - - mix 2 100 --size=20m --offset_increment=0 --nice=10
+	(run_as own - "$DD" if="$DEV" of=/dev/null bs=4k count=200 iflag=direct) 2>/dev/null ||
+		fail "a read failed"
+	expect "$(stat own requests) requests of 200 reads" "$(stat own requests) == 200"
 	# shellcheck disable=SC2046 # a list of numbers
 	churn_groups "$NR_GROUPS" $(load_tasks)
-	few_removed nullb0
+	few_removed nullb0 4
 	stop_loads
 	stop_verifying
+	retry none_removed nullb0 || fail "removed groups are left"
+}
+
+busy_driver() {
+	title "two devices share tags, and each tenth request is not taken: no wrong byte"
+	share_tags 8
+}
+
+one_tag() {
+	title "the same with a single tag for both"
+	share_tags 1
 }
 
 # scsi_disk: the name of it, while it is there
@@ -134,32 +176,60 @@ find_scsi_disk() {
 	QUEUE=/sys/block/$DISK/queue
 }
 
-scsi() {
-	local nr device host
+# copy FROM TO DD_OPTION...: a megabyte, where no reader or writer comes
+copy() {
+	local from=$1 to=$2
 
-	title "a SCSI disk has errors, is deleted, unbound and found again, $NR_REMOVALS times"
+	shift 2
+	"$DD" if="$from" of="$to" bs=64k count=16 "$@" 2>/dev/null || fail "cannot copy to $to"
+}
+
+# start_dd GROUP PRIORITY DD_OPTION...: reads or writes until the disk goes; is there at once
+start_dd() {
+	local group=$1 prio=$2
+
+	shift 2
+	(run_as "$group" "$prio" "$DD" bs=4k "$@") 2>/dev/null &
+	LOADS="$LOADS $!"
+}
+
+# all_served GROUP...: requests of each were
+all_served() {
+	local group
+
+	for group; do
+		[ "0$(stat "$group" requests)" -ge 10 ] || return 1
+	done
+}
+
+scsi() {
+	local nr device host errors
+
+	title "$NR_REMOVALS times a SCSI disk has errors, goes and is found again: no wrong byte"
 	use_model scsi_debug none
 	# As a module, it needs one that modprobe would load before
 	[ ! -e modules/crc-t10dif.ko ] || insmod modules/crc-t10dif.ko 2>/dev/null
-	load_module scsi_debug dev_size_mb=64 submit_queues=2 max_queue=16 ndelay=200000 ||
+	# Reads of sectors in the third megabyte fail when errors are asked for
+	load_module scsi_debug dev_size_mb=64 submit_queues=2 max_queue=16 ndelay=200000 \
+		medium_error_start=4096 medium_error_count=2048 ||
 		fail "cannot load the host"
 	retry find_scsi_disk || fail "there is no disk"
 	make_group g0 0
 	make_group g7 7
 	for nr in $(seq "$NR_REMOVALS"); do
 		select_sched cfq
-		start_load g0 rt/0 mix 2 0 --size=20m --offset_increment=0 --nice=10 \
-			--continue_on_error=all
-		start_load g7 - read 2 20 --size=20m --offset_increment=0 --nice=10 \
-			--continue_on_error=all --ioengine=libaio --iodepth=8
+		copy /dev/urandom "$TMP/kept"
+		copy "$TMP/kept" "$DEV" seek=960 oflag=direct conv=notrunc
 		make_group "new$nr"
-		start_load "new$nr" - write 2 40 --size=20m --offset_increment=0 --nice=10 \
-			--continue_on_error=all
-		sleep 0.5
+		start_dd g0 rt/0 if="$DEV" of=/dev/null iflag=direct
+		start_dd g0 - if="$DEV" of=/dev/null iflag=direct skip=500
+		start_dd g7 - if="$DEV" of=/dev/null skip=4000
+		start_dd "new$nr" - if=/dev/zero of="$DEV" oflag=direct conv=notrunc seek=8000
+		retry all_served g0 g7 "new$nr" || fail "some are not served"
 		# Medium errors and aborted commands, now and then
 		echo 18 >/sys/bus/pseudo/drivers/scsi_debug/opts
 		echo 37 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
-		sleep 0.5
+		sleep 0.2
 		device=$(readlink -f "/sys/block/$DISK/device")
 		host=${device##*/}
 		if [ $((nr % 2)) = 0 ]; then
@@ -174,12 +244,13 @@ scsi() {
 		echo 0 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 		echo 0 >/sys/bus/pseudo/drivers/scsi_debug/opts
 		retry find_scsi_disk || fail "the disk does not come back"
+		copy "$DEV" "$TMP/found" skip=960 iflag=direct
+		cmp "$TMP/kept" "$TMP/found" || fail "not what was written in round $nr"
 		remove_group "new$nr"
 		progress removals "$nr" "$NR_REMOVALS"
 	done
-	select_sched cfq
-	"$DD" if="$DEV" of=/dev/null bs=64k count=64 iflag=direct 2>/dev/null ||
-		fail "it cannot be read"
+	errors=$(dmesg | grep -c 'critical medium error')
+	expect "$errors errors are still in the log" "$errors > 0"
 }
 
 # --- above and beside ---
@@ -199,15 +270,29 @@ change_limits() {
 }
 
 change_processors() {
-	echo 0 >"$CPU"
-	sleep 0.2
-	echo 1 >"$CPU"
-	sleep 0.2
+	local online
+
+	for online in 0 1; do
+		echo "$online" >"$CPU" || echo "processor $online" >>"$TMP/wrong"
+		sleep 0.2
+	done
 }
 
 # More than the group may have: the rest is swapped out, and in again
 use_memory() {
-	run_as hog - "$DD" if=/dev/zero of="$MNT/file" bs=1M count=24 2>/dev/null
+	(run_as hog - "$DD" if=/dev/zero of="$MNT/file" bs=1M count=24) 2>/dev/null
+}
+
+change_backing() {
+	./loop_change /dev/loop1 "$LOWER/even" "$LOWER/odd" 20 || echo "loop device" >>"$TMP/wrong"
+}
+
+# What is written back is of a group that is gone
+late_writeback() {
+	mkdir "$CG/late$1"
+	(run_as "late$1" - "$DD" if=/dev/zero of="$LOWER/late" bs=64k count=8 conv=notrunc) \
+		2>/dev/null
+	remove_group "late$1"
 }
 
 change_threads() {
@@ -237,12 +322,16 @@ stacked() {
 		mkdir "$CG/$group"
 		echo threaded >"$CG/$group/cgroup.type" || fail "no threaded groups"
 	done
+	enable_children t || fail "not for threads"
 	make_mapped "linear /dev/cfqd0 0" mapped
 	make_mapped "linear /dev/cfqd1 0" mapped2
 	make_raid1 mapped mapped2
 	make_ext4 /dev/md0 600M 1 100
 	use_ext4 /dev/md0 "$LOWER"
 	"$LOSETUP" /dev/loop0 "$LOWER/f0" || fail "no loop device"
+	"$DD" if=/dev/urandom of="$LOWER/even" bs=1M count=1 2>/dev/null
+	cp "$LOWER/even" "$LOWER/odd" || fail "no files for a loop device"
+	sync
 	make_mapped "linear /dev/cfqd1 $((1000 * MB))" swap
 	mkswap /dev/mapper/swap >/dev/null
 	swapon /dev/mapper/swap || fail "cannot swap"
@@ -263,7 +352,9 @@ stacked() {
 	repeat "$NR_UPDATES" change_limits
 	repeat "$NR_UPDATES" change_threads
 	repeat $((1 + NR_UPDATES / 10)) use_memory
-	[ ! -e "$CPU" ] || repeat $((1 + NR_UPDATES / 10)) change_processors
+	repeat $((1 + NR_UPDATES / 10)) change_processors
+	repeat $((1 + NR_UPDATES / 10)) late_writeback
+	repeat $((1 + NR_UPDATES / 10)) change_backing
 	switch_schedulers "$NR_UPDATES" cfqd0 cfqd1
 	select_sched cfq
 	select_sched cfq cfqd1
@@ -277,12 +368,36 @@ stacked() {
 	expect "$swapped KB are swapped out" "$swapped > 0"
 	limit "rbps=max wbps=max riops=max wiops=max"
 	stop_verifying
-	kill "$threads"
+	kill "$threads" || fail "the threads have ended"
 	for disk in cfqd0 cfqd1; do
-		few_removed "$disk"
+		few_removed "$disk" 8
 	done
+}
+
+switch_controller() {
+	{
+		echo "-$CONTROLLER" >"$CG/cgroup.subtree_control" && sleep 0.011 &&
+			echo "+$CONTROLLER" >"$CG/cgroup.subtree_control"
+	} || echo "controller" >>"$TMP/wrong"
+}
+
+on_and_off() {
+	title "the controller goes and comes $NR_UPDATES times while groups do I/O: no wrong byte"
+	mount_unified
+	load_disk nr_devices=2
+	select_sched cfq cfqd1
+	mkdir "$CG/a" "$CG/b"
+	start_verifying cfqd0 cfqd1
+	start_load a - mix 2 1000 --nice=10
+	start_load b - mix 2 2000 --nice=10
+	repeat "$NR_UPDATES" switch_controller
+	move_tasks $((10 * NR_UPDATES)) a b .
+	wait_for_all
+	stop_loads
+	stop_verifying
+	retry none_removed cfqd0 || fail "removed groups are left"
 }
 
 needs_groups
 [ -e "$CPU" ] || skip_all "no second processor that can go offline"
-run_cases hardware_queues busy_driver scsi stacked
+run_cases hardware_queues busy_driver one_tag scsi stacked on_and_off

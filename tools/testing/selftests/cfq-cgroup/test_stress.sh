@@ -7,10 +7,12 @@
 . ./test_common.sh
 . ./stress_common.sh
 
-NR_SWITCHES=${NR_SWITCHES:-500}
-NR_GROUPS=${NR_GROUPS:-500}
-NR_MOVES=${NR_MOVES:-5000}
-NR_LIMITS=${NR_LIMITS:-160}
+NR_SWITCHES=${NR_SWITCHES:-300}
+NR_GROUPS=${NR_GROUPS:-200}
+NR_MOVES=${NR_MOVES:-3000}
+NR_REMOVED=${NR_REMOVED:-60}
+NR_CONTAINERS=${NR_CONTAINERS:-8}
+NR_LIMITS=${NR_LIMITS:-96}
 DISKS="cfqd0 cfqd1"
 
 churn() {
@@ -38,6 +40,77 @@ churn() {
 	wait $pids $!
 	stop_loads
 	stop_verifying
+}
+
+# all_gone: of the groups that were removed nothing is left, nor of what had I/O in them
+all_gone() {
+	local known
+
+	none_removed "$DISK" || return
+	# Those of the io controller are kept by the pages that they wrote, too.
+	[ "$CONTROLLER" = cfq ] || return 0
+	known=$(awk -v name="$CONTROLLER" '$1 == name { print $3 }' /proc/cgroups)
+	[ "$known" = "$(find "$CG" -type d | wc -l)" ]
+}
+
+# Without other schedulers, with which all groups on a disk go; on a quick device, where each group
+# has requests in the moment that it lives
+removed() {
+	local churning
+
+	title "$NR_REMOVED groups removed with requests in flight, tasks moved: none is left"
+	load_flash
+	make_group g0 0
+	make_group g7 7
+	start_verifying "$DISK"
+	start_load - - mix 2 1000 --nice=10 --ioengine=libaio --iodepth=4
+	sleep 1
+	CHURNED=$(load_tasks)
+	# shellcheck disable=SC2086 # a list of numbers
+	churn_groups "$NR_REMOVED" $CHURNED &
+	churning=$!
+	move_tasks $((5 * NR_REMOVED)) g0 g7 .
+	wait "$churning"
+	CHURNED=
+	expect "$(cat "$TMP/used") of $NR_REMOVED groups had requests" \
+		"1.1 * $(cat "$TMP/used") > $NR_REMOVED"
+	few_removed "$DISK" 8
+	stop_loads
+	stop_verifying
+	retry all_gone || fail "removed groups are left: $(grep "^$CONTROLLER" /proc/cgroups)"
+}
+
+# live NAME: a task that writes and reads, and others that it starts, in a group; all are killed
+live() {
+	local size=64
+
+	make_group "$1" $((nr % 8))
+	(echo 0 >"$CG/$1/cgroup.procs" && exec unshare -m sh -c "while :; do
+			$DD if=/dev/zero of=$DEV bs=16k seek=200000 count=$size conv=notrunc,fsync &
+			$DD if=$DEV of=/dev/null bs=64k skip=40000 count=$size iflag=direct
+			wait
+		done") 2>/dev/null &
+	sleep "0.$((nr % 4))"
+	# shellcheck disable=SC2046 # a list of numbers
+	kill -9 $(cat "$CG/$1/cgroup.procs") 2>/dev/null
+	remove_group "$1"
+}
+
+containers() {
+	local nr
+
+	title "$NR_CONTAINERS containers start and are killed: none is left"
+	load_disk nr_devices=2
+	select_sched cfq cfqd1
+	mount_groups
+	# shellcheck disable=SC2086 # a list of names
+	start_verifying $DISKS
+	for nr in $(seq "$NR_CONTAINERS"); do
+		live "container$nr"
+		progress containers "$nr" "$NR_CONTAINERS"
+	done
+	stop_verifying
+	retry all_gone || fail "removed groups are left: $(grep "^$CONTROLLER" /proc/cgroups)"
 }
 
 # change_limits: of groups above each other, up and down, while their tasks wait, move, are killed,
@@ -153,4 +226,4 @@ plug() {
 	echo 1 >"$1/plug"
 }
 
-run_cases churn limits faults
+run_cases churn removed containers limits faults
