@@ -23,13 +23,20 @@ static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
 	       blk_queue_dying(dd->queue);
 }
 
-/* Without a head, about what the device needs for all that it has now. */
+/*
+ * Without a head, about what the device needs for all that it has now.  As long as
+ * none was seen by itself, a write may take as much as any can, and a read no more
+ * than a write.
+ */
 static inline u64 cfq_backlog_ns(const struct cfq_driver_data *dd)
 {
 	const struct cfq_parallelism *par = &dd->par;
+	u64 page_ns = par->page_ns[READ] ?: par->page_ns[WRITE];
 
-	return div_u64((u64)dd->work_in_driver * par->page_ns[READ],
-		       CFQ_WORK_PAGE * max(par->parallel / CFQ_PARALLEL_ONE, 1U));
+	if (!par->page_ns[WRITE])
+		page_ns *= CFQ_WRITE_WORK_MAX / CFQ_WORK_PAGE;
+	return div_u64(dd->work_in_driver * page_ns, CFQ_WORK_PAGE *
+		       max(par->parallel / CFQ_PARALLEL_ONE, 1U));
 }
 
 /*
