@@ -539,10 +539,10 @@ stop_loads() {
 	done
 	LOADS=
 	for file in "$TMP"/fio.*; do
-		if [ "$1" != errors ] && grep -qE 'error|err= *[1-9]' "$file"; then
+		if [ "$1" != errors ] && grep -qsE 'error|err= *[1-9]' "$file"; then
 			fail "fio: $(grep -m 1 -E 'error|err= *[1-9]' "$file")"
 		fi
-		rm "$file"
+		rm -f "$file"
 	done
 }
 
