@@ -227,8 +227,7 @@ bool cfq_takes_long(const struct cfq_driver_data *dd, struct request *rq)
 	const unsigned int bytes = rq_data_bytes(rq);
 	const unsigned int kind = rq_data_kind(rq, bytes);
 
-	return !dd->access_work && dd->par.parallel < 2 * CFQ_PARALLEL_ONE &&
-	       dd->par.service_ns[kind] &&
+	return cfq_one_at_a_time(dd) && dd->par.service_ns[kind] &&
 	       cfq_request_cost_ns(dd, cfq_rq_work(dd, rq, bytes), kind) >
 	       dd->tun.group_idle_ns;
 }

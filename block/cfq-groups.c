@@ -288,7 +288,7 @@ static u64 cfq_return_credit(const struct cfq_member *member, bool waited)
 	if (dd->one_head || waited)
 		return 2 * dd->tun.group_slice_ns;
 	return 2 * cfq_mixed_lead(dd, member_tree(member),
-				  member->entity.weight, CFQ_MIXED_DEBT_PART);
+				  member->entity.weight, cfq_debt_part(dd));
 }
 
 /* As cfq_member.idle_since_ns of one that waits. */
@@ -966,7 +966,7 @@ void cfq_group_passes_others(struct cfq_data *cfqd)
 		if (cfq_st_first(st) != &member->entity)
 			cfq_st_forget_behind(&member->entity,
 					     cfq_mixed_lead(dd, st, 0,
-							    CFQ_MIXED_DEBT_PART),
+							    cfq_debt_part(dd)),
 					     cfq_entity_in_line);
 	}
 }

@@ -726,7 +726,7 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 				break;
 			if (!dd->one_head)
 				cfq_st_forget_behind(entity, max_lead_ns /
-						     CFQ_MIXED_DEBT_PART, NULL);
+						     cfq_debt_part(dd), NULL);
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq, now_ns);
 			return cfqq;
