@@ -43,14 +43,26 @@ pair() {
 # without and with a reader of a lower class. The load keeps PERCENT of its requests; the reader has
 # READS, none of which takes longer than MS.
 reader_behind() {
-	local seconds=$1 percent=$2 reads=$3 ms=$4 low=$5 low_prio=$6 alone longest
+	local seconds=$1 percent=$2 reads=$3 ms=$4 low=$5 low_prio=$6 alone=0 kept=0 longest
 
 	shift 6
 	watch_mb 0 25000 "$BEHIND" 250
+	# A per cent is chance, so who seems to keep too little is asked again, and the sum counts
+	measure_behind "$@"
+	if [ $((100 * kept)) -lt $((percent * alone)) ]; then
+		note "$kept requests, without it $alone: once more"
+		measure_behind "$@"
+	fi
+	expect "the better one: $kept requests, without it $alone" \
+		"$alone > 0 && $kept >= $percent / 100 * $alone"
+}
+
+# measure_behind LOAD...: for reader_behind
+measure_behind() {
 	start_load "$@"
 	sleep 2
 	measure "$seconds"
-	alone=$(ios 1)
+	alone=$((alone + $(ios 1)))
 	stop_loads
 	# Once more from the beginning, for the same places on the disk
 	start_load "$@"
@@ -59,11 +71,10 @@ reader_behind() {
 	sleep 1
 	measure "$seconds"
 	stop_loads
+	kept=$((kept + $(ios 1)))
 	longest=$(longest_ms "$BEHIND")
 	expect "the lower class: $(ios 2) reads in $seconds s, the longest took $longest ms" \
 		"$(ios 2) >= $reads && $longest <= $ms"
-	expect "the better one: $(ios 1) requests, without it $alone" \
-		"$alone > 0 && $(ios 1) >= $percent / 100 * $alone"
 }
 
 # beside GROUP PRIORITY LOWER_GROUP LOWER_PRIORITY LOAD PROCESSES PERCENT: on the disk
