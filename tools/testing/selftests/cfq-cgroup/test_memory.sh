@@ -134,7 +134,8 @@ often() {
 
 NR_DIRS=60
 
-# Whether or not it is to pay later, a task goes on. It seldom has to, so it tries until it could not.
+# Whether or not it is to pay later, a task goes on. It seldom has to, so it tries until it had no
+# memory for that.
 repays() {
 	local round
 
