@@ -495,9 +495,30 @@ static void show_stuck(unsigned int nr)
 	show(path);
 }
 
+/*
+ * How often has a task slept and gone on?  One that waits for much data to be
+ * written, of a class that has little, does so for each part of it.
+ */
+static unsigned long times_slept(unsigned int nr)
+{
+	unsigned long times = 0;
+	char path[64], line[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tasks[nr].pid);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "voluntary_ctxt_switches: %lu", &times) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return times;
+}
+
 /* Nothing is in the way any more: does each task go on? */
 static void settle(void)
 {
+	unsigned long slept[NR_TASKS];
 	uint64_t before[NR_TASKS];
 	unsigned int nr, left;
 	char path[300];
@@ -511,14 +532,18 @@ static void settle(void)
 		strcat(path, "/cfq.nr_group_requests");
 		put(path, "max");
 	}
-	for (nr = 0; nr < NR_TASKS; nr++)
+	for (nr = 0; nr < NR_TASKS; nr++) {
 		before[nr] = done(nr);
+		slept[nr] = times_slept(nr);
+	}
 	for (nr = 0; nr < NR_TASKS; nr++)
 		if (__atomic_load_n(&tasks[nr].wrong, __ATOMIC_RELAXED))
 			complain("task %u has read other data than it wrote", nr);
 	for (left = SETTLE_S * 10; left; left--) {
-		for (nr = 0; nr < NR_TASKS && done(nr) > before[nr]; nr++)
-			;
+		for (nr = 0; nr < NR_TASKS; nr++)
+			if (done(nr) == before[nr] &&
+			    times_slept(nr) == slept[nr])
+				break;
 		if (nr == NR_TASKS)
 			return;
 		usleep(100000);
