@@ -24,8 +24,8 @@ kernel: tree
 lint: tree
 	@kit/lint '$(KERNEL)'
 
-#: make test      the test suites, on both kernels unless KERNEL names one; with SEED=N what is left to chance falls
-#:                another way
+#: make test      the test suites, on 7.3 and on the 6.12 of the distribution, or all on the one that KERNEL names; with
+#:                SEED=N what is left to chance falls another way
 .PHONY: test
 test: packages
 	@kit/packages packages-dkms.list packages-image.list

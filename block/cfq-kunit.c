@@ -803,6 +803,41 @@ static void cfq_run_parts(struct cfq_driver_data *dd, u64 *now_ns, u64 step_ns,
 	}
 }
 
+/* What flash needs for what it has, and when what waits for that seems lost. */
+static void cfq_test_backlog(struct kunit *test)
+{
+	struct cfq_driver_data dd = { .work_in_driver = 100 * CFQ_WORK_PAGE };
+	const u64 page_ns = 80 * NSEC_PER_USEC;
+
+	dd.par.parallel = 4 * CFQ_PARALLEL_ONE;
+	dd.par.page_ns[READ] = page_ns;
+	/* Each page may be written, which takes as long as it can. */
+	KUNIT_EXPECT_EQ(test, cfq_backlog_ns(&dd), 16 * 25 * page_ns);
+	dd.par.page_ns[WRITE] = 5 * page_ns;
+	KUNIT_EXPECT_EQ(test, cfq_backlog_ns(&dd), 25 * page_ns);
+	KUNIT_EXPECT_EQ(test, cfq_stuck_ns(&dd),
+			CFQ_STUCK_FLASH_NS + 50 * page_ns);
+	dd.par.page_ns[READ] = 0;
+	KUNIT_EXPECT_EQ(test, cfq_backlog_ns(&dd), 25 * 5 * page_ns);
+	dd.work_in_driver = UINT_MAX;
+	KUNIT_EXPECT_EQ(test, cfq_stuck_ns(&dd), CFQ_STUCK_NS);
+}
+
+/* A device of which one request is all it can do is not left by who has one. */
+static void cfq_test_debt_part(struct kunit *test)
+{
+	struct cfq_driver_data dd = { };
+
+	dd.par.parallel = 2 * CFQ_PARALLEL_ONE - 1;
+	KUNIT_EXPECT_EQ(test, cfq_debt_part(&dd), 1U);
+	dd.par.parallel = 2 * CFQ_PARALLEL_ONE;
+	KUNIT_EXPECT_EQ(test, cfq_debt_part(&dd), CFQ_MIXED_DEBT_PART);
+	/* Several heads work at the same time, whatever was seen of it. */
+	dd.par.parallel = CFQ_PARALLEL_ONE;
+	dd.access_work = CFQ_ACCESS_WORK;
+	KUNIT_EXPECT_EQ(test, cfq_debt_part(&dd), CFQ_MIXED_DEBT_PART);
+}
+
 static void cfq_test_part_charge(struct kunit *test)
 {
 	static const unsigned int mix[] = { 1, 5, 1, 1, 5, 1, 5, 1, 5, 5 };
@@ -1016,6 +1051,8 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_others_due),
 	KUNIT_CASE(cfq_test_serial_charge),
 	KUNIT_CASE(cfq_test_part_charge),
+	KUNIT_CASE(cfq_test_backlog),
+	KUNIT_CASE(cfq_test_debt_part),
 	{}
 };
 
