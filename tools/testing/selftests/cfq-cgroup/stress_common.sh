@@ -4,6 +4,8 @@
 # meanwhile, and groups come and go
 
 OTHERS="none mq-deadline kyber bfq"
+# shellcheck disable=SC2034 # of test_common.sh
+THREADS=
 
 # progress WHAT DONE ALL
 progress() {

@@ -444,6 +444,10 @@ run_as() {
 	esac
 }
 
+# Tasks of a load are threads of one process, between which an emulated processor switches sooner;
+# where they move one by one it is processes
+THREADS=--thread
+
 # start_load GROUP PRIORITY LOAD PROCESSES FIRST_MB [FIO_OPTION...]: direct I/O, each process in
 # 250 MB of its own.
 # LOAD: read, write (random, 4 KB), mix (half of the processes read, half write), seq (128 KB, in
@@ -454,7 +458,7 @@ start_load() {
 	shift 5
 	set -- --filename="$DEV" --direct=1 --ioengine=psync --size=250m --offset_increment=250m \
 		--bs=4k --norandommap --invalidate=0 --randseed="$((first + 1))" --time_based \
-		--runtime=1000000 --disk_util=0 "$@"
+		--runtime=1000000 --disk_util=0 $THREADS "$@"
 	case $load in
 	read | write)
 		set -- "$@" --offset="${first}m" --numjobs="$nr" --name="$load" --rw="rand$load"
@@ -571,10 +575,19 @@ watch_mb() {
 	done
 }
 
-# stat GROUP NAME [DISK [FILE]]: the number in its stat
+# stat GROUP NAME [DISK [FILE]]: the number in its stat. Without another process, as some ask often.
 stat() {
-	grep "^$(cat "/sys/block/${3:-$DISK}/dev") " "${4:-$CG/$1/$FILES.stat}" | tr ' ' '\n' |
-		sed -n "s/^$2=//p"
+	local device line
+
+	read -r device <"/sys/block/${3:-$DISK}/dev" || return
+	while read -r line; do
+		case $line in
+		"$device "*" $2="*)
+			line=${line##* "$2"=}
+			echo "${line%% *}"
+			;;
+		esac
+	done <"${4:-$CG/$1/$FILES.stat}"
 }
 
 # shown FILE NAME: a number in debugfs

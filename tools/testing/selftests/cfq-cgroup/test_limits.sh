@@ -311,7 +311,7 @@ workers() {
 	limit a 8
 	limit b 8
 	watch_mb 0 250
-	start_load a - read 1 0 --ioengine=io_uring --force_async=1 --iodepth=16
+	start_load a - read 1 0 --ioengine=io_uring --force_async=1 --iodepth=16 --thread=0
 	sleep 1
 	pids=$(cat "$CG/a/cgroup.procs")
 	for nr in $(seq "$NR_ROUNDS"); do

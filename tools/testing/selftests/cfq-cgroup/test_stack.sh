@@ -176,12 +176,12 @@ find_scsi_disk() {
 	QUEUE=/sys/block/$DISK/queue
 }
 
-# copy FROM TO DD_OPTION...: a megabyte, where no reader or writer comes
+# copy FROM TO DD_OPTION...: a quarter of a megabyte, where no reader or writer comes
 copy() {
 	local from=$1 to=$2
 
 	shift 2
-	"$DD" if="$from" of="$to" bs=64k count=16 "$@" 2>/dev/null || fail "cannot copy to $to"
+	"$DD" if="$from" of="$to" bs=64k count=4 "$@" 2>/dev/null || fail "cannot copy to $to"
 }
 
 # start_dd GROUP PRIORITY DD_OPTION...: reads or writes until the disk goes; is there at once
