@@ -185,7 +185,8 @@ def base(where):
         archive.add_directory(directory)
     archive.add("dev/console", stat.S_IFCHR | 0o600, device=(5, 1))
     archive.add_file("init", KIT / "guest/init")
-    archive.add_file("usr/bin/run-command", KIT / "guest/run-command")
+    for script in ("run-command", "in-turn"):
+        archive.add_file(f"usr/bin/{script}", KIT / "guest" / script)
     archive.add_file("bin/busybox", BUSYBOX)
     for applet in run(BUSYBOX, "--list").split():
         if applet != "busybox":
