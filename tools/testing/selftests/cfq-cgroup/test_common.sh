@@ -577,12 +577,14 @@ watch_mb() {
 
 # stat GROUP NAME [DISK [FILE]]: the number in its stat. Without another process, as some ask often.
 stat() {
-	local device line
+	local device number line
 
 	read -r device <"/sys/block/${3:-$DISK}/dev" || return
-	while read -r line; do
+	while read -r number line; do
+		[ "$number" = "$device" ] || continue
+		line=" $line"
 		case $line in
-		"$device "*" $2="*)
+		*" $2="*)
 			line=${line##* "$2"=}
 			echo "${line%% *}"
 			;;
