@@ -93,10 +93,17 @@ switch_schedulers() {
 	done
 }
 
-# load_tasks: the numbers of the tasks that start_load started
+# load_tasks NR: the numbers of the tasks that start_load started, when there are so many
 load_tasks() {
-	cat /proc/[0-9]*/stat 2>/dev/null |
-		awk -v loads=" $LOADS " 'index(loads, " " $4 " ") { print $1 }'
+	local tasks left=300
+
+	until [ "$(echo "$tasks" | wc -w)" -ge "$1" ] || [ "$left" = 0 ]; do
+		sleep 0.1
+		left=$((left - 1))
+		tasks=$(cat /proc/[0-9]*/stat 2>/dev/null |
+			awk -v loads=" $LOADS " 'index(loads, " " $4 " ") { print $1 }')
+	done
+	echo "$tasks"
 }
 
 # had_requests GROUP: soon. Without another process, as this is done for each of many groups.
@@ -122,6 +129,7 @@ churn_groups() {
 	local all=$1 nr=0 used=0 pid
 
 	shift
+	[ $# -gt 0 ] || fail "there is nobody to move"
 	# shellcheck disable=SC2153 # of test_common.sh
 	read -r NUMBERS <"/sys/block/$DISK/dev"
 	while [ "$nr" -lt "$all" ]; do

@@ -148,7 +148,7 @@ share_tags() {
 		fail "a read failed"
 	expect "$(stat own requests) requests of 200 reads" "$(stat own requests) == 200"
 	# shellcheck disable=SC2046 # a list of numbers
-	churn_groups "$NR_GROUPS" $(load_tasks)
+	churn_groups "$NR_GROUPS" $(load_tasks 2)
 	few_removed nullb0 4
 	stop_loads
 	stop_verifying
@@ -360,7 +360,7 @@ stacked() {
 	select_sched cfq cfqd1
 	start_load - - mix 2 6000 --nice=10
 	# shellcheck disable=SC2046 # a list of numbers
-	churn_groups "$NR_GROUPS" $(load_tasks)
+	churn_groups "$NR_GROUPS" $(load_tasks 2)
 	move_tasks $((10 * NR_UPDATES)) a b .
 	wait_for_all
 	stop_loads

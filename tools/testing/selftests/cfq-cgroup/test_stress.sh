@@ -33,7 +33,7 @@ churn() {
 	switch_schedulers "$NR_SWITCHES" $DISKS &
 	pids=$!
 	# shellcheck disable=SC2046 # a list of numbers
-	churn_groups "$NR_GROUPS" $(load_tasks) &
+	churn_groups "$NR_GROUPS" $(load_tasks 4) &
 	pids="$pids $!"
 	move_tasks "$NR_MOVES" g0 g4 g7 . &
 	# shellcheck disable=SC2086 # a list of numbers
@@ -65,7 +65,7 @@ removed() {
 	start_verifying "$DISK"
 	start_load - - mix 2 1000 --nice=10 --ioengine=libaio --iodepth=4
 	sleep 1
-	CHURNED=$(load_tasks)
+	CHURNED=$(load_tasks 2)
 	# shellcheck disable=SC2086 # a list of numbers
 	churn_groups "$NR_REMOVED" $CHURNED &
 	churning=$!
