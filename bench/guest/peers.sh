@@ -14,6 +14,9 @@ OUT=/out
 # shellcheck disable=SC2034 # test_common.sh has it
 [ "$PEER" != iocost ] || { CONTROLLER=io FILES=; }
 [ -z "$IONICE" ] || CONTROLLER=
+# The loads are processes, as in the record, and as what they stand for.
+# shellcheck disable=SC2034
+THREADS=
 
 # A scheduler that cannot do what is asked has no result.
 cannot() {
