@@ -69,6 +69,7 @@ drop_caches() {
 # fio's report is fio.NAME.json then
 start_job() {
 	local name=$1 group=$2 job=$3 nr=$4 first=$5 dir=$TMP/files.$1 i=0
+	local files=--filename_format=f.\$jobnum
 
 	shift 5
 	use_group "$group"
@@ -77,7 +78,9 @@ start_job() {
 		ln -sf "$MNT/f$((first + i))" "$dir/f.$i"
 		i=$((i + 1))
 	done
-	set -- --directory="$dir" --filename_format=f.\$jobnum --size="${FILE_MB}m" --norandommap --invalidate=0 \
+	# With a format that names one file, one of the processes would read.
+	[ "$job" != together ] || files=--filename=f.0
+	set -- --directory="$dir" "$files" --size="${FILE_MB}m" --norandommap --invalidate=0 \
 		--randseed="$((first + 1))" --fallocate=none --time_based --runtime=1000000 --disk_util=0 \
 		--ioengine=psync --group_reporting --output="$OUT/fio.$name.json" --output-format=json+ \
 		--percentile_list=50:99:99.9 --numjobs="$nr" --name="$job" "$@"
@@ -89,7 +92,7 @@ start_job() {
 	player) set -- "$@" --rw=read --bs=256k --rate=4m ;;
 	# Together they read one file from its begin to its end.
 	together)
-		set -- "$@" --rw=read --bs=16k --filename_format=f.0 --offset_increment=16k \
+		set -- "$@" --rw=read --bs=16k --size=$((FILE_MB - 1))m --offset_increment=16k \
 			--zonemode=strided --zonesize=16k --zoneskip=$(((nr - 1) * 16))k
 		;;
 	# Past it
