@@ -6,10 +6,11 @@
  *    (nr_requests), and what waits for one cannot be scheduled.  When half of
  *    them are in use, a task needs leave to take another, and those who have to
  *    wait for it are let in group by group, and inside each by class of ionice,
- *    who has no request yet before who has, and in order.  A 32nd is for those
+ *    who has the fewest requests first, and in order.  A 32nd is for those
  *    without: ten streams that read far ahead would have all descriptors, and a
  *    program that starts beside them would wait for one each time (bench/bench --only
- *    startup_streams).  A sixteenth is kept for real time, if there was some in the
+ *    startup_streams), and a player that reads 16 MB ahead for each 4 MB
+ *    (player_same).  A sixteenth is kept for real time, if there was some in the
  *    last second, and the idle class has half of its group's part before
  *    others: without all that, a reader of a better class among 150 of its
  *    group had 2 to 5 % of its reads, and has 99 (test_tasks.sh).  Each group

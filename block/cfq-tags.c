@@ -201,41 +201,50 @@ bool cfq_past_limit(struct request_queue *q, bool sync)
 	       cfq_group_current_full(cfqmd);
 }
 
-/* Has the task of @cic, which may be NULL, requests of its own already? */
-static bool cic_has_requests(const struct cfq_io_cq *cic,
-			     const struct cfq_meta_data *cfqmd)
+/* How many requests of its own has the task of @cic, which may be NULL? */
+static unsigned int cic_nr_requests(const struct cfq_io_cq *cic,
+				    const struct cfq_meta_data *cfqmd)
 {
+	unsigned int nr = 0;
 	enum cfq_slot slot;
 
 	for (slot = CFQ_SLOT_SYNC; cic && slot < CFQ_NR_SLOTS; slot++) {
 		const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
 
-		if (cfqq && (cfqq->nr_queued || cfqq->nr_in_driver))
-			return true;
+		if (cfqq)
+			nr += cfqq->nr_queued + cfqq->nr_in_driver;
 	}
-	return false;
+	return nr;
 }
 
 /*
  * Who reads little at a time need not wait for those who read far ahead: of so many
- * in a line, the first one goes first that has no request.
+ * in a line, the first one goes first that has the fewest requests.
  */
 #define CFQ_LINE_LOOK	32
 
-/* The next one in the line of a class, which is not empty. */
+/*
+ * The next one in the line of a class, which is not empty, and how many requests
+ * its task has.
+ */
 static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
-					enum cfq_class class)
+					enum cfq_class class,
+					unsigned int *nr_requests)
 {
-	struct cfq_waiter *waiter;
-	int nr = 0;
+	struct cfq_waiter *waiter, *next = NULL;
+	int looked_at = 0;
 
 	list_for_each_entry(waiter, &cfqd->line[class], node) {
-		if (!cic_has_requests(waiter->cic, cfqd->cfqmd))
-			return waiter;
-		if (++nr == CFQ_LINE_LOOK)
+		unsigned int nr = cic_nr_requests(waiter->cic, cfqd->cfqmd);
+
+		if (!next || nr < *nr_requests) {
+			next = waiter;
+			*nr_requests = nr;
+		}
+		if (!nr || ++looked_at == CFQ_LINE_LOOK)
 			break;
 	}
-	return list_first_entry(&cfqd->line[class], struct cfq_waiter, node);
+	return next;
 }
 
 /*
@@ -264,11 +273,10 @@ static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, u64 now_ns)
 struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_waiter *waiter;
+	unsigned int nr;
 
-	waiter = cfq_line_next(cfqd, cfq_line_class(cfqd, now_ns));
-	return cfq_group_has_room(cfqd, waiter->class,
-				  cic_has_requests(waiter->cic, cfqd->cfqmd)) ?
-		waiter : NULL;
+	waiter = cfq_line_next(cfqd, cfq_line_class(cfqd, now_ns), &nr);
+	return cfq_group_has_room(cfqd, waiter->class, nr) ? waiter : NULL;
 }
 
 /**
@@ -376,16 +384,17 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class,
 	cfq_wait(&waiter, &cfqd->line[class]);
 }
 
-/* Does anybody in line come before a newcomer? */
+/* Does anybody in line come before a newcomer who has @nr requests? */
 static bool cfq_goes_before(const struct cfq_data *cfqd, enum cfq_class class,
-			    bool more)
+			    unsigned int nr)
 {
 	const enum cfq_class best = cfq_line_best(cfqd);
+	unsigned int fewest;
 
 	if (best != class)
 		return best < class;
-	return more || !cic_has_requests(cfq_line_next(cfqd, class)->cic,
-					 cfqd->cfqmd);
+	cfq_line_next(cfqd, class, &fewest);
+	return fewest <= nr;
 }
 
 /*
@@ -399,7 +408,8 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
 	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
 	struct cfq_data *cfqd;
-	bool admitted, more;
+	unsigned int nr;
+	bool admitted;
 
 	spin_lock_irq(&cfqmd->lock);
 	cfqd = cfq_last_group(cic, cfqmd, sync);
@@ -408,9 +418,9 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	else
 		cfqd = cfq_group_get_current(cfqmd);
 	/* Of a queue that many share nobody knows whose they are. */
-	more = sync && cic_has_requests(cic, cfqmd);
-	admitted = !cfq_goes_before(cfqd, class, more) &&
-		   cfq_group_has_room(cfqd, class, more);
+	nr = sync ? cic_nr_requests(cic, cfqmd) : 0;
+	admitted = !cfq_goes_before(cfqd, class, nr) &&
+		   cfq_group_has_room(cfqd, class, nr);
 	if (!admitted && !nowait) {
 		cfq_wait_for_descriptor(cfqd, class, sync ? cic : NULL);
 		admitted = true;

@@ -11,7 +11,7 @@ load_with_log() {
 	start_load "$@" --group_reporting --output="$TMP/log.$5" --output-format=json
 }
 
-# log_ms FIRST_MB FIELD: of the times that the load's requests took, "max" or "99.900000"
+# log_ms FIRST_MB FIELD: of the times that the load's requests took, "max", "mean" or "99.900000"
 log_ms() {
 	awk -v field="\"$2\"" '
 		/"clat_ns"/ { inside = 1 }
@@ -296,6 +296,19 @@ quiet_reader() {
 	title "a reader beside a flood, 8 : 1: its share, and none of its requests takes 200 ms"
 	reader_beside 2 --ioengine=libaio --iodepth=32
 	nobody_waits 200
+}
+
+# As far as one who plays reads ahead: four requests, each of which has to wait for a descriptor
+large_reader() {
+	title "16 MB at a time beside ten that read far ahead: no turn of all for each 4 MB"
+	load_disk
+	echo 16384 >"$QUEUE/read_ahead_kb"
+	make_group g
+	start_load g - seq 10 1000 --direct=0
+	load_with_log g - read 1 0 --bs=16m --rate=4m --ramp_time=1
+	sleep 30
+	stop_loads
+	expect "a read takes $(log_ms 0 mean) ms on average" "$(log_ms 0 mean) < 1600"
 }
 
 # load_slow REQUESTS: a device that answers each request after 400 ms, and so many descriptors. A
