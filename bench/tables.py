@@ -1,5 +1,7 @@
 """Text tables: a block for each scenario, a line for each scheduler, published figures beside ours."""
 
+from collections import Counter
+
 from measure import MATRIX
 from scenarios import SCENARIOS, SCHEDULERS
 
@@ -214,3 +216,40 @@ def block(scenario, results):
 def text(results):
     blocks = [block(s, results) for s in SCENARIOS if s.name in results]
     return "\n\n".join("\n".join(lines) for lines in blocks) + "\n"
+
+
+INTRODUCTION = """\
+# What was measured
+
+`make bench` prints these tables, and `bench/bench --keep --record` writes them here; nothing is typed. A table is a load
+of bench/scenarios.py, a line a scheduler; one that is not there was not run. The last line is what was aimed at. The
+pictures are drawn beside them, in build/bench.
+
+Linux {release}, commit {commit}, in virtual time: the same commands print the same figures on any machine, but for
+`processors_...`, which are rates on two processors in real time.
+"""
+
+
+def record(results, origins):
+    """All tables as a text for the repository; what is not of the same commit as most says so."""
+    found = Counter(origin for of in origins.values() for origin in of.values())
+    most = found.most_common(1)[0][0] if found else ("?", "?")
+    parts, section = [INTRODUCTION.format(release=most[0], commit=most[1])], None
+    for scenario in SCENARIOS:
+        if scenario.name not in results:
+            continue
+        if scenario.section != section:
+            section = scenario.section
+            parts.append(f"\n## Section {section}\n")
+        of = origins.get(scenario.name, {})
+        others = [
+            f"{name} is of {' '.join(of.get(name, ['before commits were noted']))}"
+            for name in results[scenario.name]
+            if of.get(name) != most
+        ]
+        title, *lines = block(scenario, results)
+        parts.append(f"\n{title.partition('. ')[2]}\n")
+        parts.append("\n" + "".join(f"    {line[2:]}\n" for line in lines))
+        if others:
+            parts.append("\n" + ", ".join(others) + "\n")
+    return "".join(parts)
