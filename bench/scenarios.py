@@ -68,7 +68,6 @@ class Scenario:
     seconds: float = 0  # measured, virtual
     groups: tuple = ()
     environment: dict = field(default_factory=dict)
-    targets: dict = field(default_factory=dict)  # text by scheduler
     goal: str = ""
     memory: int = 1024  # of the VM, MB
     groupless: str = (
@@ -97,7 +96,7 @@ def three(processes, loads, depth=1):
     ]
 
 
-def shares(name, what, loads, deadline, **targets):
+def shares(name, what, loads):
     """A load of section 1."""
     return side_by_side(
         name,
@@ -108,8 +107,6 @@ def shares(name, what, loads, deadline, **targets):
         2,
         60,
         three(25, loads),
-        targets={name.replace("_", " "): text for name, text in targets.items()}
-        | {"mq-deadline": deadline},
         goal="error <= 0.5 pp, >= 105 % of mq-deadline",
     )
 
@@ -189,10 +186,7 @@ def crowd(number):
     )
 
 
-KEYS = {"two": "cfq", "one": "cfq one layer", "ionice": "cfq ionice"}
-
-
-def published(name, what, groups, write_cache=True, **targets):
+def published(name, what, groups, write_cache=True):
     """A load of 2008, shorter than there. Shares there are of I/Os."""
     return side_by_side(
         name,
@@ -204,12 +198,11 @@ def published(name, what, groups, write_cache=True, **targets):
         30,
         groups,
         environment={"DISK_PARAMS": "write_cache=1"} if write_cache else {},
-        targets={KEYS[key]: f"2008: {text} I/Os" for key, text in targets.items()},
         memory=2560 if max(group.processes for group in groups) >= 50 else 1024,
     )
 
 
-def ext4(priorities, processes, target):
+def ext4(priorities, processes):
     """The loads of the ext3 table."""
     name = "ext4_" + "_".join(map(str, priorities))
     groups = [Group(p, n, "both") for p, n in zip(priorities, processes)]
@@ -224,7 +217,6 @@ def ext4(priorities, processes, target):
         + " ".join(f"{group.priority}:{group.processes}" for group in groups),
         20,
         tuple(groups),
-        targets={"cfq": f"2008: {target}"},
         memory=1536,
         groupless="" if uneven else "ext4_3_3",
     )
@@ -388,13 +380,6 @@ QUIET_DISK = side_by_side(
     2,
     20,
     [Group(0, 1, "read"), FLOOD],
-    targets={
-        "none": "422 / 451 ms, 192 / 21528 KB",
-        "mq-deadline": "848 / 986 ms, 96 / 22556 KB",
-        "io.cost": "422 / 447 ms, 192 / 21232 KB",
-        "bfq": "7.6 / 25 / 659 ms, 10548 / 3464 KB",
-        "bfq tuned": "7.3 / 30 / 173 ms, 11004 / 3100 KB",
-    },
     goal="<= 7 / 20 / 60 ms, >= 11000 / 3500 KB",
 )
 STREAM_FLOOD = side_by_side(
@@ -406,11 +391,6 @@ STREAM_FLOOD = side_by_side(
     2,
     20,
     [Group(0, 1, "seq"), FLOOD],
-    targets={
-        "bfq tuned": "1119488 / 3048 KB, tail 167 ms",
-        "bfq": "617472 / 8516 KB",
-        "none": "6016 / 21220 KB",
-    },
     goal="reader >= 8/9 of its rate alone, flood 1/9 of the time, tail <= 60 ms",
 )
 
@@ -422,68 +402,16 @@ def far(scenario):
         name=f"{scenario.name}_far",
         title=f"the same, the reader {FAR_MB // 1000} GB away from the flood",
         environment={"GAP": str(FAR_MB)},
-        targets={},
     )
 
 
 SCENARIOS = [
-    shares(
-        "reads",
-        "4 KB random reads",
-        ["read"] * 3,
-        "27.8 / 44.0 / 28.2, 34 pp, 12120",
-        cfq="2008: 60.9 / 29.5 / 9.6, 14913; on another disk 57 / 33 / 10",
-        cfq_one_layer="2008: 34.9 / 30.9 / 34.1, 12486",
-        cfq_ionice="2008: 85.3 / 10.3 / 4.4, 15051",
-        none="33.6 / 33.8 / 32.6, 28 pp, 11370",
-        bfq="19.6 / 1.8 / 78.5, 71 pp, 8923",
-        bfq_tuned="61.0 / 30.5 / 8.4, 0.6 pp, 9091",
-        **{"io.cost": "46.6 / 34.1 / 19.3, 13 pp, 9928"},
-    ),
-    shares(
-        "writes",
-        "4 KB random writes",
-        ["write"] * 3,
-        "12122",
-        bfq="6.9 / 85.7 / 7.4, 55 pp, 9072",
-        bfq_tuned="60.4 / 30.9 / 8.7, 1.1 pp, 8998",
-        **{"io.cost": "44.4 / 34.3 / 21.3, 17 pp, 9811"},
-    ),
-    shares(
-        "mixed",
-        "half 4 KB random reads, half writes",
-        ["mix"] * 3,
-        "11838",
-        bfq="17.8 / 61.6 / 20.6, 44 pp, 9441",
-        bfq_tuned="60.1 / 31.1 / 8.8, 1.4 pp, 9026",
-        **{"io.cost": "44.9 / 35.7 / 19.4, 17 pp, 9928"},
-    ),
-    shares(
-        "rrw",
-        "read, read, write",
-        ["read", "read", "write"],
-        "12049",
-        bfq="23.1 / 19.2 / 57.7, 50 pp, 10492",
-        bfq_tuned="58.5 / 29.8 / 11.8, 4.1 pp, 8254",
-        **{"io.cost": "46.3 / 34.5 / 19.2, 15 pp, 10006"},
-    ),
-    shares(
-        "rwr",
-        "read, write, read",
-        ["read", "write", "read"],
-        "12061",
-        bfq="12.0 / 81.9 / 6.1, 51 pp, 9738",
-        bfq_tuned="60.4 / 31.0 / 8.6, 1.1 pp, 9019",
-        **{"io.cost": "43.9 / 34.5 / 21.6, 18 pp, 9719"},
-    ),
-    shares(
-        "wrr",
-        "write, read, read",
-        ["write", "read", "read"],
-        "12168",
-        bfq="56.2 / 35.5 / 8.4, 5 pp, 9084",
-        bfq_tuned="61.3 / 29.9 / 8.8, 1.1 pp, 7993",
-    ),
+    shares("reads", "4 KB random reads", ["read"] * 3),
+    shares("writes", "4 KB random writes", ["write"] * 3),
+    shares("mixed", "half 4 KB random reads, half writes", ["mix"] * 3),
+    shares("rrw", "read, read, write", ["read", "read", "write"]),
+    shares("rwr", "read, write, read", ["read", "write", "read"]),
+    shares("wrr", "write, read, read", ["write", "read", "read"]),
     few("few", three(2, ["read"] * 3), "2 processes a group"),
     few("lone", [Group(4, 1, "read")] * 10, "10 groups of one process"),
     *(
@@ -496,21 +424,10 @@ SCENARIOS = [
             2,
             60,
             three(number, ["read"] * 3),
-            targets=targets,
             goal="error <= 1 pp, >= mq-deadline's total, nobody waits for more than 2 fair turns",
             memory=2560,
         )
-        for number, targets in {
-            100: {
-                "cfq": "2008: 47 / 38 / 15, 8293; in 10 minutes 40 / 34 / 26, a task hung",
-                "bfq tuned": "62.7 / 31.9 / 5.4, 9094",
-                "io.cost": "42.7 / 36.0 / 21.2, 5757",
-            },
-            200: {
-                "bfq tuned": "57.5 / 31.3 / 11.2, 8968",
-                "io.cost": "38.3 / 35.3 / 26.4, 4930",
-            },
-        }.items()
+        for number in (100, 200)
     ),
     side_by_side(
         "flash",
@@ -522,12 +439,6 @@ SCENARIOS = [
         2,
         three(4, ["read"] * 3, 16),
         environment=FLASH_COST,
-        targets={
-            "none": "33.5 / 33.2 / 33.2, 99808",
-            "mq-deadline": "33.3 / 33.5 / 33.3, 99891",
-            "bfq tuned": "60.8 / 29.9 / 9.3, 80740",
-            "io.cost": "54.3 / 36.4 / 9.3, 98857",
-        },
         goal="error <= 0.5 pp, >= 99 % of none",
     ),
     *(
@@ -573,11 +484,6 @@ SCENARIOS = [
         [Group(0, 1, "read"), FLOOD],
         environment=FLASH_COST
         | {"QOS": "ctrl=user rpct=99.00 rlat=300 wpct=0 min=25.00 max=100.00"},
-        targets={
-            "none": "0.888 / 1.335 ms, 8984 / 577476 KB",
-            "bfq": "0.112 / 0.154 / 2.3 ms, 70008 / 274344 KB",
-            "io.cost": "0.107 / 0.378 / 1.1 ms, 73204 / 105076 KB",
-        },
         goal="<= 0.110 / 0.200 / 0.5 ms, >= 70000 / 430000 KB",
     ),
     *(
@@ -643,13 +549,6 @@ SCENARIOS = [
         "disk, 500 deep random reads, 10 s later another group of equal weight with the same; seconds count from when"
         " its program may begin",
         "burst.sh be",
-        targets={
-            "none": "3.3 s",
-            "io.cost": "3.1 s",
-            "mq-deadline": "2.0 s",
-            "bfq tuned": "2.4 s",
-            "bfq": "1.1 s",
-        },
         goal="first <= 0.1 s, fair <= 0.3 s",
     ),
     Scenario(
@@ -668,13 +567,6 @@ SCENARIOS = [
         "cost.sh buffered 1000 2 hw_queue_depth=128",
         1,
         environment=NULL_COST,
-        targets={
-            "none": "0 (6158 with fio's own)",
-            "mq-deadline": "1587",
-            "kyber": "1920",
-            "bfq": "4911",
-            "io.cost": "6907",
-        },
         goal="<= 1587 more than none, and <= mq-deadline",
         memory=2560,
     ),
@@ -727,52 +619,38 @@ SCENARIOS = [
         "cached_writes",
         "disk, 4 KB random writes, 25 processes a group",
         three(25, ["write"] * 3),
-        two="68.7 / 27.3 / 3.9, 22475",
-        one="37.2 / 31.7 / 31.1, 18584",
-        ionice="92.4 / 5.8 / 1.7, 26890",
     ),
     published(
         "cached_mixed",
         "disk, 15 random readers and 15 writers a group",
         three(30, ["mix"] * 3),
-        two="65.4 / 27.2 / 7.4, 17267",
-        one="33.6 / 34.2 / 32.2, 13985",
-        ionice="85.5 / 10.6 / 3.8, 18948",
     ),
     published(
         "cached_rrw",
         "disk, 25 processes a group: read, read, write",
         three(25, ["read", "read", "write"]),
-        two="62.0 / 30.4 / 7.6, 14817",
-        one="33.2 / 34.0 / 32.9, 13945",
     ),
     published(
         "cached_rwr",
         "disk, 25 processes a group: read, write, read",
         three(25, ["read", "write", "read"]),
-        two="56.3 / 36.9 / 6.9, 16697",
-        one="31.7 / 37.9 / 30.4, 14535",
     ),
     published(
         "cached_wrr",
         "disk, 25 processes a group: write, read, read",
         three(25, ["write", "read", "read"]),
-        two="72.4 / 21.2 / 6.4, 21452",
-        one="37.6 / 32.2 / 30.2, 14685",
     ),
     published(
         "many100_writes",
         "disk, 4 KB random writes, 100 processes a group",
         three(100, ["write"] * 3),
         write_cache=False,
-        two="41 / 36 / 23, 8314",
     ),
     published(
         "many100_rrw",
         "disk, 100 processes a group: read, read, write",
         three(100, ["read", "read", "write"]),
         write_cache=False,
-        two="53 / 42 / 5, 9430",
     ),
     published(
         "uneven",
@@ -782,14 +660,12 @@ SCENARIOS = [
             for priority, processes in ((0, 50), (4, 100), (7, 150))
         ],
         write_cache=False,
-        two="42 / 50 / 8, 12939",
-        one="18 / 34 / 48, 12573",
     ),
-    ext4((3, 3), (60, 60), "25175 and 26463"),
-    ext4((3, 3), (60, 30), "26944 and 26698"),
-    ext4((0, 3), (60, 60), "60821 and 19846"),
-    ext4((1, 3), (60, 60), "50608 and 25994"),
-    ext4((2, 3), (60, 60), "32132 and 26641"),
-    ext4((0, 7), (60, 60), "91387 and 12547"),
+    ext4((3, 3), (60, 60)),
+    ext4((3, 3), (60, 30)),
+    ext4((0, 3), (60, 60)),
+    ext4((1, 3), (60, 60)),
+    ext4((2, 3), (60, 60)),
+    ext4((0, 7), (60, 60)),
     *PROGRAMS,
 ]

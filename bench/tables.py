@@ -1,11 +1,23 @@
 """Text tables: a block for each scenario, a line for each scheduler, published figures beside ours."""
 
+import csv
 from collections import Counter
+from pathlib import Path
 
 from measure import MATRIX
 from scenarios import SCENARIOS, SCHEDULERS
 
 DASH = "-"
+
+
+def elsewhere(load, scheduler):
+    """What is known of others' measurements: those published in 2008, and on other models of a disk."""
+    with open(Path(__file__).with_name("elsewhere.csv"), newline="") as file:
+        for row in csv.DictReader(file):
+            if (row["load"], row["scheduler"]) == (load, scheduler):
+                where = "2008: " if row["where"] == "2008" else ""
+                return where + row["figures"]
+    return ""
 
 
 def joined(names, form):
@@ -203,7 +215,7 @@ def block(scenario, results):
             else show(figures)
             for _, show in chosen
         ]
-        rows.append([scheduler.name, *cells, scenario.targets.get(scheduler.name, "")])
+        rows.append([scheduler.name, *cells, elsewhere(scenario.name, scheduler.name)])
     rows.append(["goal", *[""] * len(chosen), scenario.goal])
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = [f"{scenario.section}. {scenario.name}: {scenario.title}"]
