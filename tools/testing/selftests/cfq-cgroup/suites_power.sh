@@ -142,8 +142,6 @@ btrfs_() { holds btrfs; }
 
 # So the others would notice
 no_barriers() {
-	local NR_CUTS=2
-
 	title "ext4 without flushes, $NR_CUTS power cuts: files are lost"
 	cuts ext4 nobarrier
 	expect "$ALL_MISSING files are wrong" "$ALL_MISSING > 0"
