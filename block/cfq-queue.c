@@ -127,8 +127,10 @@ static bool cfqq_favourable(const struct cfq_queue *cfqq)
  * @cfqq: the queue, on a disk
  * @now_ns: time
  *
- * Only where others keep the head for long.  Among those that read here and
- * there it would leave the disk nothing to put in order.
+ * Only where others keep the head for long, and as long as they do.  Among those
+ * that read here and there it would leave the disk nothing to put in order; and
+ * where one of these was taken for a stream, as two of its first reads were near
+ * each other, that one would wait for the favoured, and all others for both.
  */
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -136,11 +138,15 @@ void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 	const u64 idle_ns = cfqd_dd(cfqd)->tun.slice_idle_ns;
 	const struct cfq_queue *other = cfqd->favoured_cfqq;
 
+	if (cfqd->head_kept_ns + NSEC_PER_SEC <= now_ns) {
+		cfqd->favoured_cfqq = NULL;
+		return;
+	}
 	/* Between one request and the next it may be on no tree. */
 	if (other && cfqq_favourable(other) &&
 	    (cfqq_on_tree(other) || other->last_end_ns + idle_ns > now_ns))
 		return;
-	if (cfqd->head_kept_ns + NSEC_PER_SEC > now_ns && cfqq_favourable(cfqq))
+	if (cfqq_favourable(cfqq))
 		cfqd->favoured_cfqq = cfqq;
 }
 

@@ -48,6 +48,29 @@ two() { heads 2 1.8; }
 eight() { heads 8 0.75; }
 sixteen() { heads 16 0.75; }
 
+# Among random readers nobody is favoured: it would leave the heads nothing to do. In a turn there
+# is one request of each reader of the group, which is too few for so many heads.
+readers() {
+	local first=0 prio cfq
+
+	title "sixteen heads: 25 random readers in each group, 0/4/7, read 60 % of mq-deadline's"
+	load_disk actuators=16 stripe_kb=512 ncq_depth=256
+	for prio in 0 4 7; do
+		make_group "g$prio" "$prio"
+		start_load "g$prio" - read 25 "$first"
+		first=$((first + 6250))
+	done
+	watch_mb 0 6250 6250 6250 12500 6250
+	sleep 4
+	measure 10
+	cfq=$(ios)
+	expect "shares $(shares) %" "$(distance 61.5 30.8 7.7) <= 4"
+	select_sched mq-deadline >/dev/null
+	sleep 1
+	measure 10
+	expect "reads: $cfq, mq-deadline $(ios)" "$cfq >= 0.6 * $(ios)"
+}
+
 one() {
 	local told not_told
 
@@ -97,4 +120,4 @@ flash() {
 	expect "far reads $(device far_reads)" "$(device far_reads) == 0 && $(ios) > 10000"
 }
 
-run_cases one two eight sixteen told_anew flash
+run_cases one two eight sixteen readers told_anew flash
