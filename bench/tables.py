@@ -237,16 +237,26 @@ INTRODUCTION = """\
 of bench/scenarios.py, a line a scheduler; one that is not there was not run. The last line is what was aimed at. The
 pictures are drawn beside them, in build/bench.
 
-Linux {release}, commit {commit}, in virtual time: the same commands print the same figures on any machine, but for
-`processors_...`, which are rates on two processors in real time.
+In virtual time the same commands print the same figures on any machine, but for `processors_...`, which are rates on two
+processors in real time. Kernel, and the commit that was the last one to change what is measured or how:
+
 """
 
 
+def usual_origins(origins):
+    """Kernel and commit that most runs of each scheduler are of."""
+    found = {}
+    for of in origins.values():
+        for name, origin in of.items():
+            found.setdefault(name, Counter())[origin] += 1
+    return {name: counter.most_common(1)[0][0] for name, counter in found.items()}
+
+
 def record(results, origins):
-    """All tables as a text for the repository; what is not of the same commit as most says so."""
-    found = Counter(origin for of in origins.values() for origin in of.values())
-    most = found.most_common(1)[0][0] if found else ("?", "?")
-    parts, section = [INTRODUCTION.format(release=most[0], commit=most[1])], None
+    """All tables as a text for the repository; what is of another commit than most of its scheduler says so."""
+    usual, section = usual_origins(origins), None
+    parts = [INTRODUCTION]
+    parts += [f"    {name:<14} {' '.join(usual[name])}\n" for name in usual]
     for scenario in SCENARIOS:
         if scenario.name not in results:
             continue
@@ -255,9 +265,9 @@ def record(results, origins):
             parts.append(f"\n## Section {section}\n")
         of = origins.get(scenario.name, {})
         others = [
-            f"{name} is of {' '.join(of.get(name, ['before commits were noted']))}"
+            f"{name} is of {' '.join(of.get(name, ['an unknown commit']))}"
             for name in results[scenario.name]
-            if of.get(name) != most
+            if of.get(name) != usual.get(name)
         ]
         title, *lines = block(scenario, results)
         parts.append(f"\n{title.partition('. ')[2]}\n")
