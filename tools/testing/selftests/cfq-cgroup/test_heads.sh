@@ -4,16 +4,16 @@
 
 . ./test_common.sh
 
-# start_streams: two in each of three groups, 8 : 4 : 1
-start_streams() {
-	local first=0 prio
+# start_groups LOAD PROCESSES: so many in each of three groups, 8 : 4 : 1
+start_groups() {
+	local first=0 size=$((250 * $2)) prio
 
 	for prio in 0 4 7; do
 		make_group "g$prio" "$prio"
-		start_load "g$prio" - seq 2 "$first"
-		first=$((first + 500))
+		start_load "g$prio" - "$1" "$2" "$first"
+		first=$((first + size))
 	done
-	watch_mb 0 500 500 500 1000 500
+	watch_mb 0 "$size" "$size" "$size" $((2 * size)) "$size"
 }
 
 # streams SCHEDULER: the MB that they read in 5 s, once it is known what the device is
@@ -35,7 +35,7 @@ heads() {
 
 	title "$1 heads that say they are a disk: streams get $2 of what mq-deadline reads"
 	load_disk actuators="$1" stripe_kb=512 ncq_depth=256
-	start_streams
+	start_groups seq 2
 	cfq=$(streams cfq)
 	note "reads that came too soon for one head: $(device soon)"
 	expect "without slices: $(device mixed)" "$(device mixed) == ($1 > 2)"
@@ -51,16 +51,11 @@ sixteen() { heads 16 0.75; }
 # Among random readers nobody is favoured: it would leave the heads nothing to do. In a turn there
 # is one request of each reader of the group, which is too few for so many heads.
 readers() {
-	local first=0 prio cfq
+	local cfq
 
 	title "sixteen heads: 25 random readers in each group, 0/4/7, read 60 % of mq-deadline's"
 	load_disk actuators=16 stripe_kb=512 ncq_depth=256
-	for prio in 0 4 7; do
-		make_group "g$prio" "$prio"
-		start_load "g$prio" - read 25 "$first"
-		first=$((first + 6250))
-	done
-	watch_mb 0 6250 6250 6250 12500 6250
+	start_groups read 25
 	sleep 4
 	measure 10
 	cfq=$(ios)
@@ -76,7 +71,7 @@ one() {
 
 	title "one head is known, and used as such, if it says that it is flash"
 	load_disk
-	start_streams
+	start_groups seq 2
 	told=$(streams cfq)
 	expect "a disk: one head $(device one_head), soon $(device soon), mixed $(device mixed)" \
 		"$(device one_head) == 1 && $(device soon) < 0.03 && $(device mixed) == 0"
@@ -96,7 +91,7 @@ one() {
 told_anew() {
 	title "who writes rotational is believed, until it is known better"
 	load_disk actuators=8 stripe_kb=512 ncq_depth=256
-	start_streams
+	start_groups seq 2
 	streams cfq >/dev/null
 	expect "without slices: $(device mixed)" "$(device mixed) == 1"
 	echo 0 >"$QUEUE/rotational"
