@@ -10,14 +10,19 @@ from scenarios import SCENARIOS, SCHEDULERS
 DASH = "-"
 
 
-def elsewhere(load, scheduler):
-    """What is known of others' measurements: those published in 2008, and on other models of a disk."""
+def read_elsewhere():
+    """What is known of others' measurements, those published in 2008 and on other models of a disk: by load and scheduler."""
     with open(Path(__file__).with_name("elsewhere.csv"), newline="") as file:
-        for row in csv.DictReader(file):
-            if (row["load"], row["scheduler"]) == (load, scheduler):
-                where = "2008: " if row["where"] == "2008" else ""
-                return where + row["figures"]
-    return ""
+        return {
+            (row["load"], row["scheduler"]): (
+                "2008: " if row["where"] == "2008" else ""
+            )
+            + row["figures"]
+            for row in csv.DictReader(file)
+        }
+
+
+ELSEWHERE = read_elsewhere()
 
 
 def joined(names, form):
@@ -215,7 +220,9 @@ def block(scenario, results):
             else show(figures)
             for _, show in chosen
         ]
-        rows.append([scheduler.name, *cells, elsewhere(scenario.name, scheduler.name)])
+        rows.append(
+            [scheduler.name, *cells, ELSEWHERE.get((scenario.name, scheduler.name), "")]
+        )
     rows.append(["goal", *[""] * len(chosen), scenario.goal])
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = [f"{scenario.section}. {scenario.name}: {scenario.title}"]
