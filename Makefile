@@ -74,7 +74,7 @@ demo: FLAVOUR = fast
 demo: kernel
 	@demo/demo --kernel '$(KERNEL)'
 
-#: make bench     cfq against its peers, as tables and plots; all of it takes some three hours. ONLY=scenario,... and
+#: make bench     cfq against its peers, as tables and plots; all of it takes two to three hours. ONLY=scenario,... and
 #:                SCHED=scheduler,... run a part; bench/bench --list shows what there is
 .PHONY: bench
 bench: tree
