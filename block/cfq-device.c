@@ -86,7 +86,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 {
 	struct cfq_parallelism *par = &dd->par;
 
-	dd->one_head = one_head;
+	WRITE_ONCE(dd->one_head, one_head);
 	dd->charged_until_ns = now_ns;
 	dd->lost_work = 0;
 	dd->full_since_ns = 0;
@@ -265,11 +265,9 @@ static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 /**
  * cfq_learn_completed - learn from the request that is watched
  * @dd: the device
- * @rq: the request, completed
- * @now_ns: time
+ * @now_ns: when it was completed
  */
-void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
-			 u64 now_ns)
+void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 	const bool write = par->probe_write;

@@ -135,8 +135,8 @@ static inline void cfq_heads_slice(struct cfq_heads *heads, const void *stream,
 
 void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_heads_watch(struct cfq_driver_data *dd, bool slow);
-void cfq_heads_completed(struct cfq_driver_data *dd, struct request *rq,
-			 bool stream, u64 now_ns);
+void cfq_heads_completed(struct cfq_driver_data *dd,
+			 const struct cfq_done *done, bool stream);
 bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q);
@@ -148,8 +148,7 @@ bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns);
 bool cfq_takes_long(const struct cfq_driver_data *dd, struct request *rq);
 void cfq_device_sent(struct cfq_driver_data *dd, struct request *rq,
 		     u64 now_ns);
-void cfq_learn_completed(struct cfq_driver_data *dd, struct request *rq,
-			 u64 now_ns);
+void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns);
 
 /* Are there too few samples of what requests like @rq take by themselves? */
@@ -181,7 +180,7 @@ static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 
 /*
  * While a request is in the device, fifo_time holds its work, its kind and, above
- * these, when it was sent.
+ * these, when it was sent; struct cfq_done has that afterwards.
  */
 #define RQ_WORK_BITS	16
 #define RQ_KIND_BITS	4
@@ -194,21 +193,21 @@ static inline void rq_set_sent(struct request *rq, unsigned int work,
 	rq->fifo_time = now_ns << RQ_SENT_SHIFT | kind << RQ_WORK_BITS | work;
 }
 
-static inline unsigned int rq_work(const struct request *rq)
+static inline unsigned int cfq_sent_work(u64 sent)
 {
-	return rq->fifo_time & GENMASK(RQ_WORK_BITS - 1, 0);
+	return sent & GENMASK(RQ_WORK_BITS - 1, 0);
 }
 
-static inline unsigned int rq_kind(const struct request *rq)
+static inline unsigned int cfq_sent_kind(u64 sent)
 {
-	return rq->fifo_time >> RQ_WORK_BITS & (CFQ_NR_KINDS - 1);
+	return sent >> RQ_WORK_BITS & (CFQ_NR_KINDS - 1);
 }
 
-static inline u64 rq_time_in_driver_ns(const struct request *rq, u64 now_ns)
+static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 {
-	const u64 sent = rq->fifo_time & GENMASK_ULL(63, RQ_SENT_SHIFT);
+	const u64 sent = done->sent & GENMASK_ULL(63, RQ_SENT_SHIFT);
 
-	return ((now_ns << RQ_SENT_SHIFT) - sent) >> RQ_SENT_SHIFT;
+	return ((done->end_ns << RQ_SENT_SHIFT) - sent) >> RQ_SENT_SHIFT;
 }
 
 /*
@@ -317,12 +316,13 @@ static inline void cfq_device_works(struct cfq_driver_data *dd,
 		dd->full_since_ns = now_ns;
 }
 
-/* @rq is back from the device; the device time that it took, in ns. */
+/* A request is back from the device; the device time that it took, in ns. */
 static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
-				       struct request *rq, u64 now_ns)
+				       const struct cfq_done *done)
 {
-	const unsigned int work = rq_work(rq);
-	const u64 in_driver_ns = rq_time_in_driver_ns(rq, now_ns);
+	const unsigned int work = cfq_sent_work(done->sent);
+	const u64 in_driver_ns = cfq_done_in_driver_ns(done);
+	const u64 now_ns = done->end_ns;
 	u64 spent_ns;
 
 	spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
@@ -332,11 +332,11 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 		cfq_device_works(dd, work, in_driver_ns, now_ns);
 	if (dd->one_head)
 		return spent_ns;
-	cfq_count_completed(&dd->par, rq_kind(rq), now_ns);
+	cfq_count_completed(&dd->par, cfq_sent_kind(done->sent), now_ns);
 	cfq_average_add(&dd->pages_cost_ns,
 			div_u64(spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE, work));
-	if (dd->par.probe == rq)
-		cfq_learn_completed(dd, rq, now_ns);
+	if (dd->par.probe == done->rq)
+		cfq_learn_completed(dd, now_ns);
 	return spent_ns;
 }
 

@@ -374,10 +374,10 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 		u64 stats[CFQ_NR_STATS];
 		unsigned int queued, inflight;
 
-		spin_lock_irq(&cfqmd->lock);
+		cfq_lock(cfqmd);
 		memcpy(stats, cfqd->stats, sizeof(stats));
 		cfqd_count_requests(cfqd, &queued, &inflight);
-		spin_unlock_irq(&cfqmd->lock);
+		cfq_unlock(cfqmd);
 
 		seq_printf(m,
 			   "%u:%u time=%llu sectors=%llu requests=%llu wait=%llu queued=%u inflight=%u idle=%llu merges=%llu slices=%llu weight_by=%s\n",

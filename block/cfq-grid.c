@@ -459,11 +459,11 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd)
 	cfq_data_init(&cfqmd->root, cfqmd);
 
 	mutex_lock(&cfq_grid_mutex);
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 	spin_lock(&cfq_grid_lock);
 	cfq_grid_link(cfqmd, &cfqmd->root, NULL, cfq_root_cgroup());
 	spin_unlock(&cfq_grid_lock);
-	spin_unlock_irq(&cfqmd->lock);
+	cfq_unlock(cfqmd);
 	mutex_unlock(&cfq_grid_mutex);
 	/* What they follow may be for a disk that had the same number. */
 	cfq_follow_again();
@@ -480,7 +480,7 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	struct cfq_data *cfqd, *next;
 
 	mutex_lock(&cfq_grid_mutex);
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 	/* What is freed besides @cfqd is above it in the tree, and before it. */
 	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node) {
 		cfq_data_deactivate(cfqd, ktime_get_ns());
@@ -488,7 +488,7 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 			cfq_grid_unlink(cfqd);
 	}
 	WARN_ON_ONCE(!list_empty(&cfqmd->column));
-	spin_unlock_irq(&cfqmd->lock);
+	cfq_unlock(cfqmd);
 	mutex_unlock(&cfq_grid_mutex);
 }
 
@@ -568,9 +568,9 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 						row_node))) {
 		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
-		spin_lock_irq(&cfqmd->lock);
+		cfq_lock(cfqmd);
 		cfq_grid_unlink(cfqd);
-		spin_unlock_irq(&cfqmd->lock);
+		cfq_unlock(cfqmd);
 	}
 	mutex_unlock(&cfq_grid_mutex);
 }
@@ -631,9 +631,9 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
 	spin_unlock_irq(&cfq_grid_lock);
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
 				lockdep_is_held(&cfq_grid_mutex)) {
-		spin_lock_irq(&cfqd->cfqmd->lock);
+		cfq_lock(cfqd->cfqmd);
 		cfqd_apply_settings(cfqd, cfqc);
-		spin_unlock_irq(&cfqd->cfqmd->lock);
+		cfq_unlock(cfqd->cfqmd);
 	}
 	mutex_unlock(&cfq_grid_mutex);
 }

@@ -167,11 +167,11 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 	struct cfq_data *cfqd;
 	bool full;
 
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 	cfqd = cfq_group_get_current(cfqmd);
 	full = cfqd_limited(cfqd) && cfqd_obstacle(cfqd);
 	cfq_group_put(cfqd);
-	spin_unlock_irq(&cfqmd->lock);
+	cfq_unlock(cfqmd);
 	return full;
 }
 

@@ -84,34 +84,32 @@ void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
 /**
  * cfq_heads_completed - learn from a read that was completed
  * @dd: the device
- * @rq: the read
+ * @done: the read
  * @stream: it is of one who would have slices
- * @now_ns: time
  */
-void cfq_heads_completed(struct cfq_driver_data *dd, struct request *rq,
-			 bool stream, u64 now_ns)
+void cfq_heads_completed(struct cfq_driver_data *dd,
+			 const struct cfq_done *done, bool stream)
 {
 	struct cfq_heads *heads = &dd->heads;
-	const unsigned int work = rq_work(rq);
+	const unsigned int work = cfq_sent_work(done->sent);
 	/* It may have been sent when that was not yet added to it. */
 	const unsigned int pages = (work - min(work, dd->access_work)) /
 				   CFQ_WORK_PAGE;
-	u64 gap_ns = now_ns - min(now_ns, heads->completed_ns);
-	sector_t pos = blk_rq_pos(rq);
+	u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
 
 	/* What is in the device's own memory says nothing of slices. */
 	if (stream)
 		heads->duel_pages += pages + CFQ_DUEL_REQUEST_PAGES;
-	if (cfq_is_far(heads->position, pos) &&
-	    gap_ns < rq_time_in_driver_ns(rq, now_ns)) {
+	if (cfq_is_far(heads->position, done->position) &&
+	    gap_ns < cfq_done_in_driver_ns(done)) {
 		cfq_heads_add(&heads->samples, &heads->soon,
 			      gap_ns < cfq_head_least_ns(pages));
 		heads->many = cfq_heads_many(heads->samples, heads->soon,
 					     heads->many);
-		heads->sample_ns = now_ns;
+		heads->sample_ns = done->end_ns;
 	}
-	heads->position = pos;
-	heads->completed_ns = now_ns;
+	heads->position = done->position;
+	heads->completed_ns = done->end_ns;
 }
 
 /* Is it known that there is one head?  That there are many may not be known, either. */

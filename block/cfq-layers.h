@@ -20,6 +20,39 @@ bool cfq_data_idles(const struct cfq_data *cfqd, u64 now_ns);
 bool cfq_data_shares_head(const struct cfq_data *cfqd);
 void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
+void cfq_take_done(struct cfq_meta_data *cfqmd);
+
+/*
+ * All but who only ends a request take the lock with this: what was completed since
+ * it was held last is charged first.
+ */
+static inline void cfq_lock(struct cfq_meta_data *cfqmd)
+	__acquires(&cfqmd->lock)
+{
+	spin_lock_irq(&cfqmd->lock);
+	if (!llist_empty(&cfqmd->done))
+		cfq_take_done(cfqmd);
+}
+
+/*
+ * Somebody waits for what may be completed meanwhile: from now on who completes it
+ * sees that.  Return: whether there was something before.
+ */
+static inline bool cfq_done_meanwhile(struct cfq_meta_data *cfqmd)
+{
+	/* Pairs with that in cfq_leave_done(). */
+	smp_mb();
+	if (likely(llist_empty(&cfqmd->done)))
+		return false;
+	cfq_take_done(cfqmd);
+	return true;
+}
+
+static inline void cfq_unlock(struct cfq_meta_data *cfqmd)
+	__releases(&cfqmd->lock)
+{
+	spin_unlock_irq(&cfqmd->lock);
+}
 
 static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
 {

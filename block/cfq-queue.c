@@ -477,7 +477,9 @@ void cfqq_disown(struct cfq_queue *cfqq)
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 
-	cfqq->owned = false;
+	WRITE_ONCE(cfqq->owned, false);
+	if (cfqq->nr_in_driver)
+		cfq_done_meanwhile(cfqmd);
 	if (cfqq_is_active(cfqq) && !cfqq->nr_queued) {
 		cfq_expire_active(cfqq->cfqd, ktime_get_ns(), CFQ_END_LEFT);
 		if (cfqmd->withheld)

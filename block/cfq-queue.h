@@ -65,15 +65,18 @@ static inline bool rq_in_driver(struct request *rq)
 	return (unsigned long)rq->elv.priv[1] & RQ_IN_DRIVER;
 }
 
-static inline unsigned long rq_estimate_ns(struct request *rq)
+static inline unsigned long cfq_charged_ns(unsigned long charged)
 {
-	return (unsigned long)rq->elv.priv[1] & ~(RQ_IN_DRIVER | RQ_FIRST);
+	return charged & ~(RQ_IN_DRIVER | RQ_FIRST);
 }
 
-static inline void rq_set_estimate_ns(struct request *rq, u64 ns)
+/* Return: what it is charged, about @ns. */
+static inline unsigned long rq_set_charged(struct request *rq, u64 ns)
 {
-	ns = min_t(u64, ns, NSEC_PER_SEC) & ~(u64)RQ_FIRST;
-	rq->elv.priv[1] = (void *)((unsigned long)ns | RQ_IN_DRIVER);
+	ns = min_t(u64, ns, NSEC_PER_SEC);
+	rq->elv.priv[1] = (void *)(((unsigned long)ns & ~RQ_FIRST) |
+				   RQ_IN_DRIVER);
+	return cfq_charged_ns(ns);
 }
 
 static inline sector_t rq_end_sector(const struct request *rq)
@@ -284,14 +287,17 @@ static inline enum cfq_slot cfq_bio_slot(struct bio *bio,
 static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 window_ns,
 				u64 now_ns)
 {
-	struct cfq_queue *cfqq;
-
 	lockdep_assert_held(&cfqmd->lock);
 
-	while ((cfqq = list_first_entry_or_null(&cfqmd->idle_cfqqs,
-						struct cfq_queue, idle_node)) &&
-	       cfqq->last_end_ns + window_ns <= now_ns)
+	while (!list_empty(&cfqmd->idle_cfqqs)) {
+		struct cfq_queue *cfqq = list_first_entry(&cfqmd->idle_cfqqs,
+							  struct cfq_queue,
+							  idle_node);
+
+		if (cfqq->last_end_ns + window_ns > now_ns)
+			return;
 		cfqq_leave(cfqq, cfqq->last_end_ns);
+	}
 }
 
 /* block/cfq-iosched.c */

@@ -71,11 +71,11 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 	ret = cfq_parse(page, tunable->min, tunable->max, &value);
 	if (ret)
 		return ret;
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 	/* Weights are looked at when a queue has something to do again. */
 	cfq_end_idle(cfqmd, 0, ktime_get_ns());
 	*cfq_tunable_value(cfqmd, tunable) = value * tunable->unit;
-	spin_unlock_irq(&cfqmd->lock);
+	cfq_unlock(cfqmd);
 	return count;
 }
 
@@ -209,10 +209,10 @@ static int cfq_show(struct request_queue *q, struct seq_file *m,
 	if (q->elevator && q->elevator->type == &iosched_cfq) {
 		struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
-		spin_lock_irq(&cfqmd->lock);
+		cfq_lock(cfqmd);
 		cfq_end_idle(cfqmd, 0, ktime_get_ns());
 		show(cfqmd, m);
-		spin_unlock_irq(&cfqmd->lock);
+		cfq_unlock(cfqmd);
 	}
 	mutex_unlock(&q->elevator_lock);
 	return 0;

@@ -107,13 +107,13 @@ static void cfq_wait_for_place(struct request_queue *q)
 		goto put;
 	place->task = current;
 
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 	place->cfqd = cfq_group_get_place(cfqmd, true);
 	if (place->cfqd) {
 		list_add(&place->node, &icq_to_cic(icq)->places);
 		place = NULL;
 	}
-	spin_unlock_irq(&cfqmd->lock);
+	cfq_unlock(cfqmd);
 	kfree(place);
 put:
 	put_io_context(icq->ioc);
@@ -141,14 +141,14 @@ static noinline void cfq_place_request(struct request *rq,
 	    !cfq_task_limited(cfqmd, cic, rq_is_sync(rq)))
 		return;
 
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 	place = cic_own_place(cic);
 	if (place)
 		list_del(&place->node);
 	/* It was not asked for in time: without one it exceeds the limit. */
 	rq->elv.priv[1] = place ? place->cfqd :
 				  cfq_group_get_place(cfqmd, false);
-	spin_unlock_irq(&cfqmd->lock);
+	cfq_unlock(cfqmd);
 	kfree(place);
 }
 
@@ -358,10 +358,12 @@ void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
 
 	init_completion(&waiter->go_on);
 	list_add_tail(&waiter->node, list);
-	spin_unlock_irq(&cfqmd->lock);
+	if (unlikely(cfq_done_meanwhile(cfqmd)))
+		cfq_admit_waiters(cfqmd);
+	cfq_unlock(cfqmd);
 	/* Sends what the task has plugged. */
 	wait_for_completion_io(&waiter->go_on);
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 }
 
 static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class,
@@ -411,7 +413,7 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	unsigned int nr;
 	bool admitted;
 
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 	cfqd = cfq_last_group(cic, cfqmd, sync);
 	if (cfqd)
 		cfqd->ref++;
@@ -433,7 +435,7 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		}
 	}
 	cfq_group_put(cfqd);
-	spin_unlock_irq(&cfqmd->lock);
+	cfq_unlock(cfqmd);
 	return admitted;
 }
 
@@ -494,16 +496,40 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	cfq_set_due_depth(data, sync);
 }
 
+/*
+ * There are @nr descriptors for each hardware queue of @q, or for all of them if
+ * they share them: each has a struct cfq_done, but on a disk.
+ */
+static void cfq_set_records(struct request_queue *q, unsigned int nr)
+{
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	const bool shared = blk_mq_is_shared_tags(q->tag_set->flags);
+	struct cfq_done *records = NULL, *old;
+
+	if (!cfq_told_one_head(q))
+		records = kvcalloc_node(shared ? nr : q->nr_hw_queues * nr,
+					sizeof(*records),
+					GFP_NOIO | __GFP_NOWARN, q->node);
+	cfq_lock(cfqmd);
+	old = cfqmd->records;
+	cfqmd->records = records;
+	cfqmd->nr_records = records ? nr : 0;
+	cfqmd->record_stride = shared ? 0 : nr;
+	cfq_unlock(cfqmd);
+	kvfree(old);
+}
+
 /**
  * cfq_depth_updated - the number of descriptors was set
  * @q: the device's queue
  *
- * Context: process context.
+ * Context: process context; none of them is in use.
  */
 void cfq_depth_updated(struct request_queue *q)
 {
 	/* A limit can be as low as that. */
 	blk_mq_set_min_shallow_depth(q, 1);
+	cfq_set_records(q, q->nr_requests);
 }
 
 /**

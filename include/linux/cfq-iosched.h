@@ -19,6 +19,7 @@
 #include <linux/hrtimer.h>
 #include <linux/ioprio.h>
 #include <linux/iocontext.h>
+#include <linux/llist.h>
 #include <linux/math64.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
@@ -255,6 +256,24 @@ struct cfq_driver_data {
 };
 
 /*
+ * struct cfq_done: what a request leaves behind when it is completed
+ *
+ * Each descriptor has one, on a device without a head, as that of a request may be
+ * in use again before somebody has the lock and looks at it.  It holds what the
+ * request did, its place within limits and its reference on its queue.
+ */
+struct cfq_done {
+	struct llist_node	node;		/* on cfqmd->done */
+	struct cfq_queue	*cfqq;
+	const struct request	*rq;		/* for comparison only */
+	u64			end_ns;
+	u64			sent;		/* see rq_set_sent() */
+	unsigned long		charged;	/* see rq_set_charged() */
+	sector_t		position;
+	blk_opf_t		opf;
+};
+
+/*
  * struct cfq_queue: the requests of a task (sync) or of a priority (shared)
  *
  * All fields are protected by cfqmd->lock.  References are held by each
@@ -366,6 +385,11 @@ struct cfq_data {
  *	inside queue_lock and the io_context lock; the group layer's grid
  *	lock nests inside it.
  * @dd: what the hardware has once
+ * @done: what was completed since somebody had the lock, the last one first; who
+ *	has it next looks at that first
+ * @records: for that, one for each descriptor; NULL on a disk, or for want of memory
+ * @nr_records: how many there are for each hardware queue
+ * @record_stride: as many, or 0 where these share their descriptors
  * @dispatch: requests that are not scheduled but sent first, in order
  * @urgent: requests that are queued, but sent before all others, in order
  * @repay_until_ns: what inserting requests makes the task pay; 0 between times
@@ -397,6 +421,10 @@ struct cfq_data {
 struct cfq_meta_data {
 	spinlock_t		lock;	/* of everything here, see above */
 	struct cfq_driver_data	dd;
+	struct llist_head	done;
+	struct cfq_done		*records;
+	unsigned int		nr_records;
+	unsigned int		record_stride;
 	struct list_head	dispatch;
 	struct list_head	urgent;
 	u64			repay_until_ns;
