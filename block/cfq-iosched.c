@@ -360,11 +360,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	    (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
 			!cfqq_must_wait(cfqq))))
 		WRITE_ONCE(cfqmd->nothing_to_send, false);
-	if (rq_mergeable(rq)) {
-		elv_rqhash_add(q, rq);
-		if (!q->last_merge)
-			q->last_merge = rq;
-	}
+	if (!q->last_merge)
+		q->last_merge = rq;
 }
 
 /* It may be known better by now what the device is (block/cfq-heads.c). */
@@ -434,29 +431,54 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 	return cfqq->ioprio == cfq_effective_ioprio(bio->bi_ioprio);
 }
 
-/* Called from blk_mq_sched_try_merge(), for a front merge. */
+/* The last request of @cfqq that begins before @sector, or NULL. */
+static struct request *cfqq_rq_before(const struct cfq_queue *cfqq,
+				      sector_t sector)
+{
+	struct rb_node *node = cfqq->sort_list.rb_node;
+	struct request *before = NULL;
+
+	while (node) {
+		struct request *rq = rb_entry_rq(node);
+
+		if (blk_rq_pos(rq) < sector) {
+			before = rq;
+			node = node->rb_right;
+		} else {
+			node = node->rb_left;
+		}
+	}
+	return before;
+}
+
+/*
+ * Called from blk_mq_sched_try_merge(), for merges of either kind: as only requests
+ * of one queue are asked for, there is no need of a hash of all.
+ */
 static int cfq_request_merge(struct request_queue *q, struct request **req,
 			     struct bio *bio)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	enum elv_merge how = ELEVATOR_BACK_MERGE;
 	struct request *rq;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (!cfqmd->merge_cfqq)
-		return ELEVATOR_NO_MERGE;
-	rq = elv_rb_find(&cfqmd->merge_cfqq->sort_list, bio_end_sector(bio));
+	rq = cfqq_rq_before(cfqmd->merge_cfqq, bio->bi_iter.bi_sector);
+	if (!rq || rq_end_sector(rq) != bio->bi_iter.bi_sector) {
+		how = ELEVATOR_FRONT_MERGE;
+		rq = elv_rb_find(&cfqmd->merge_cfqq->sort_list,
+				 bio_end_sector(bio));
+	}
 	if (!rq || !elv_bio_merge_ok(rq, bio))
 		return ELEVATOR_NO_MERGE;
 	*req = rq;
-	if (blk_discard_mergable(rq))
-		return ELEVATOR_DISCARD_MERGE;
-	return ELEVATOR_FRONT_MERGE;
+	return blk_discard_mergable(rq) ? ELEVATOR_DISCARD_MERGE : how;
 }
 
 /*
- * Not if nothing is there to be merged with; what others share may have something.
- * Where it would have to wait for the lock it does without: plugs have merged.
+ * Not if nothing is there to be merged with.  Where it would have to wait for the
+ * lock it does without: plugs have merged.
  */
 static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
@@ -477,7 +499,7 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	slot = cfq_bio_slot(bio, &cfqc);
 	if (cic)
 		cfqq = cic_cfqq(cic, cfqmd, slot);
-	if ((slot < CFQ_SLOT_SYNC || (cfqq && READ_ONCE(cfqq->nr_queued))) &&
+	if (cfqq && READ_ONCE(cfqq->nr_queued) &&
 	    spin_trylock_irq(&cfqmd->lock)) {
 		cfqmd->merge_cfqq = cfqq;
 		merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);

@@ -9,6 +9,7 @@
  */
 #include <linux/slab.h>
 
+#include "blk.h"
 #include "cfq-queue.h"
 #include "cfq-trace.h"
 
@@ -216,7 +217,9 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	}
 	list_del_init(&rq->queuelist);
 	elv_rb_del(&cfqq->sort_list, rq);
-	elv_rqhash_del(q, rq);
+	/* It is on it once something was merged into it. */
+	if (ELV_ON_HASH(rq))
+		elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
 	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued - 1);
