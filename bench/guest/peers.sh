@@ -90,6 +90,18 @@ crowd() {
 	/guest/crowd "$1" "$DEV" "$2" "$3" "${CONTROLLER:+$CG}" || fail "the readers failed"
 }
 
+# start_batches GROUPS JOBS: each job reads at random, 32 deep, and sends 8 requests at a time
+start_batches() {
+	local nr=0
+
+	while [ "$nr" -lt "$1" ]; do
+		make_group "g$nr"
+		start_load "g$nr" - read "$2" $((1000 * nr)) --ioengine=io_uring --iodepth=32 \
+			--iodepth_batch_submit=8 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=8
+		nr=$((nr + 1))
+	done
+}
+
 # record SECONDS: what the device counts for the groups in that time, and no more of the loads
 record() {
 	measure "$1"

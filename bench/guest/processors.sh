@@ -37,13 +37,7 @@ groups=$1 jobs=$2
 shift 2
 DISK_PARAMS=$*
 load_device null
-nr=0
-while [ "$nr" -lt "$groups" ]; do
-	make_group "g$nr"
-	start_load "g$nr" - read "$jobs" $((1000 * nr)) --ioengine=io_uring --iodepth=32 \
-		--iodepth_batch_submit=8 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=8
-	nr=$((nr + 1))
-done
+start_batches "$groups" "$jobs"
 sleep 3
 nr=0
 while [ "$nr" -lt "$ROUNDS" ]; do
