@@ -14,30 +14,32 @@
  *
  *    Where that cannot be, as reads do not take so long, nothing is counted.
  *
- * 2. Do slices pay?  A device that says it is a disk gets slices, and one that says
- *    it is flash and has one head, too.  If it has many, one stream at a time may
- *    leave most of them idle; of two it is still more than both at once (bench/bench
- *    --only arrays).  And what does one thing at a time need not have a head, as a
- *    volume whose rate is limited.  So both are tried, for a tenth of a second each,
- *    while streams compete for the device: a duel.  The way in which they read a
- *    tenth more three times running is taken.  Duels show 1., too, where only one
- *    stream at a time is served.  So there are some until that is known, and now and
- *    then thereafter.
+ * 2. Do turns and slices pay?  A device that says it is a disk gets them, and one
+ *    that says it is flash and has one head, too.  If it has many, one stream at a
+ *    time may leave most of them idle, and so may the requests of one group; of two
+ *    heads it is still more than all at once (bench/bench --only arrays).  And what
+ *    does one thing at a time need not have a head, as a volume whose rate is
+ *    limited.  So both are tried, for a tenth of a second each, while streams
+ *    compete for the device, or once it is known to have many: a duel.  The way in
+ *    which streams, or all if there are none, read a sixteenth more three times
+ *    running is taken.  For streams slices are worth half as much again, as without
+ *    them a group that reads one request at a time leaves much of its share to
+ *    others.  Duels show 1., too, where only one stream at a time is served.  So
+ *    there are some until that is known, and now and then thereafter.
  *
  * All is under cfqmd->lock.
  */
 #include "cfq-device.h"
 
-/* Windows of a duel; in the first one, what was sent before is completed. */
-#define CFQ_DUEL_CHANGE_NS	(20 * NSEC_PER_MSEC)
+/* How long it takes until all is completed that was sent in the other way. */
+#define CFQ_DUEL_CHANGE_NS	(50 * NSEC_PER_MSEC)
 #define CFQ_DUEL_NS		(100 * NSEC_PER_MSEC)
 #define CFQ_DUELS_WON		3
 
 /* After a duel that was lost the next one waits: twice as long each time, up to this. */
-#define CFQ_DUEL_PAUSE_NS	(50 * NSEC_PER_MSEC)
 #define CFQ_DUEL_LONG_PAUSE_NS	(3200 * (u64)NSEC_PER_MSEC)
 
-/* What streams have to read at least, in pages a second: 4 MB/s. */
+/* What is to be read at least, in pages a second: 4 MB/s. */
 #define CFQ_DUEL_LEAST_RATE	1000
 
 /* So long it is taken for granted that there is one head. */
@@ -59,7 +61,7 @@ void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
 		.told_one = told_one,
 		.watched = told_one,
 		.next_ns = told_one ? now_ns : U64_MAX,
-		.pause_ns = told_one ? CFQ_DUEL_PAUSE_NS : CFQ_DUEL_LONG_PAUSE_NS,
+		.pause_ns = told_one ? CFQ_DUEL_CHANGE_NS : CFQ_DUEL_LONG_PAUSE_NS,
 	};
 }
 
@@ -97,9 +99,9 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 				   CFQ_WORK_PAGE;
 	u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
 
-	/* What is in the device's own memory says nothing of slices. */
+	heads->duel_pages[0] += pages + CFQ_DUEL_REQUEST_PAGES;
 	if (stream)
-		heads->duel_pages += pages + CFQ_DUEL_REQUEST_PAGES;
+		heads->duel_pages[1] += pages + CFQ_DUEL_REQUEST_PAGES;
 	if (cfq_is_far(heads->position, done->position) &&
 	    gap_ns < cfq_done_in_driver_ns(done)) {
 		cfq_heads_add(&heads->samples, &heads->soon,
@@ -123,29 +125,38 @@ static void cfq_duel_next(struct cfq_heads *heads, enum cfq_duel_phase phase,
 			  u64 ns, u64 now_ns)
 {
 	heads->phase = phase;
-	heads->duel_pages = 0;
+	heads->duel_pages[0] = 0;
+	heads->duel_pages[1] = 0;
 	heads->phase_ns = now_ns;
 	heads->next_ns = now_ns + ns;
 }
 
-/* Pages a second that were read in this phase. */
-static u64 cfq_duel_rate(const struct cfq_heads *heads, u64 now_ns)
+/* Is the device used as if it had several heads, for now? */
+static bool cfq_heads_mixed(const struct cfq_heads *heads)
 {
-	return div64_u64(heads->duel_pages * NSEC_PER_SEC,
-			 now_ns - heads->phase_ns);
+	return heads->mixed != (heads->phase == CFQ_DUEL_CHANGE ||
+				heads->phase == CFQ_DUEL_OTHER);
+}
+
+/* What was read in this phase, by @streams or by all, is worth so many pages a second. */
+static u64 cfq_duel_rate(const struct cfq_heads *heads, bool streams, u64 now_ns)
+{
+	u64 rate = div64_u64(heads->duel_pages[streams] * NSEC_PER_SEC,
+			     now_ns - heads->phase_ns);
+
+	return streams && cfq_heads_mixed(heads) ? rate * 2 / 3 : rate;
 }
 
 static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
 {
-	u64 rate = cfq_duel_rate(heads, now_ns);
-	/* Until then all is completed that was sent in the other way. */
+	const bool streams = heads->duel_rate[1] >= CFQ_DUEL_LEAST_RATE;
+	u64 rate = cfq_duel_rate(heads, streams, now_ns);
+	u64 before = heads->duel_rate[streams];
 	u64 pause_ns = CFQ_DUEL_CHANGE_NS;
 
 	/* What says that it has no head need not have many to have none. */
 	if ((heads->many || !heads->told_one) &&
-	    heads->duel_rate >= CFQ_DUEL_LEAST_RATE &&
-	    rate > heads->duel_rate + heads->duel_rate / 10) {
-		heads->pause_ns = CFQ_DUEL_PAUSE_NS;
+	    before >= CFQ_DUEL_LEAST_RATE && rate > before + before / 16) {
 		heads->won++;
 	} else {
 		heads->won = 0;
@@ -155,19 +166,20 @@ static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
 	if (heads->won == CFQ_DUELS_WON) {
 		heads->won = 0;
 		heads->mixed = !heads->mixed;
+		heads->pause_ns = CFQ_DUEL_CHANGE_NS;
 	}
 	cfq_duel_next(heads, CFQ_DUEL_NONE, pause_ns, now_ns);
 }
 
 /*
  * Is it worth trying?  Not while there is one head for all that was seen lately, nor
- * without streams that compete.
+ * without streams that compete, unless several heads have something to do.
  */
 static bool cfq_duel_due(const struct cfq_driver_data *dd, u64 now_ns)
 {
 	const struct cfq_heads *heads = &dd->heads;
 
-	if (heads->mixed)
+	if (heads->mixed || (heads->many && dd->nr_in_driver > 1))
 		return dd->nr_in_driver > 1;
 	if (heads->told_one && cfq_one_head_seen(heads) &&
 	    heads->sample_ns + CFQ_HEADS_VALID_NS > now_ns)
@@ -195,7 +207,8 @@ static void cfq_duel(struct cfq_driver_data *dd, u64 now_ns)
 			      CFQ_DUEL_NS, now_ns);
 		break;
 	case CFQ_DUEL_SAME:
-		heads->duel_rate = cfq_duel_rate(heads, now_ns);
+		heads->duel_rate[0] = cfq_duel_rate(heads, false, now_ns);
+		heads->duel_rate[1] = cfq_duel_rate(heads, true, now_ns);
 		cfq_duel_next(heads, CFQ_DUEL_CHANGE, CFQ_DUEL_CHANGE_NS,
 			      now_ns);
 		break;
@@ -234,6 +247,5 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 		return false;
 	}
 	cfq_duel(dd, now_ns);
-	return heads->mixed == (heads->phase == CFQ_DUEL_CHANGE ||
-				heads->phase == CFQ_DUEL_OTHER);
+	return !cfq_heads_mixed(heads);
 }

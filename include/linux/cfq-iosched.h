@@ -211,8 +211,9 @@ struct cfq_heads {
 	u64		phase_ns;	/* its begin */
 	u64		next_ns;	/* when something is to be decided */
 	u64		pause_ns;	/* to the next duel */
-	u64		duel_pages;	/* read in this phase */
-	u64		duel_rate;	/* pages/s in the one before */
+	/* Pages read in this phase, and a second in the one before: [1] by streams. */
+	u64		duel_pages[2];
+	u64		duel_rate[2];
 };
 
 /* What exists once per device because the hardware does. */
