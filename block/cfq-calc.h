@@ -125,14 +125,19 @@ static inline bool cfq_is_seek(sector_t last_end, sector_t pos)
 	return distance > CFQ_SEEK_SECTORS;
 }
 
-static inline bool cfq_history_seeky(u32 history)
+/* Are so many bits of it few?  Then more are to come before it is sure. */
+static inline bool cfq_history_short(unsigned int samples)
 {
-	return hweight32(history) > CFQ_SEEKY_BITS;
+	return samples <= 2 * CFQ_SEEKY_BITS;
 }
 
-static inline bool cfq_history_only_seeks(u32 history, unsigned int samples)
+/* Of few the greater part counts; where nothing is known, it may as well seek. */
+static inline bool cfq_history_seeky(u32 history, unsigned int samples)
 {
-	return hweight32(history) == samples;
+	const unsigned int seeks = hweight32(history);
+
+	return cfq_history_short(samples) ? 2 * seeks >= samples :
+					    seeks > CFQ_SEEKY_BITS;
 }
 
 static inline bool cfq_is_close(sector_t pos, sector_t head)

@@ -190,15 +190,16 @@ static void cfq_test_seek_history(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cfq_is_seek(1000, 200));
 
 	/* A jump now and then is a stream. */
-	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x00010001));
-	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x0000000f));
-	KUNIT_EXPECT_TRUE(test, cfq_history_seeky(0x0000001f));
+	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x00010001, 32));
+	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x0000000f, 9));
+	KUNIT_EXPECT_TRUE(test, cfq_history_seeky(0x0000001f, 9));
 
-	/* Nothing, and nothing but jumps, leave it open. */
-	KUNIT_EXPECT_TRUE(test, cfq_history_only_seeks(0, 0));
-	KUNIT_EXPECT_TRUE(test, cfq_history_only_seeks(0x7, 3));
-	KUNIT_EXPECT_FALSE(test, cfq_history_only_seeks(0x6, 3));
-	KUNIT_EXPECT_FALSE(test, cfq_history_only_seeks(0, 1));
+	/* Of few the greater part counts. */
+	KUNIT_EXPECT_TRUE(test, cfq_history_seeky(0, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0, 1));
+	KUNIT_EXPECT_TRUE(test, cfq_history_seeky(0x6, 3));
+	KUNIT_EXPECT_TRUE(test, cfq_history_seeky(0x6, 4));
+	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x6, 5));
 }
 
 static void cfq_test_seek_cost(struct kunit *test)

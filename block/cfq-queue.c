@@ -23,7 +23,7 @@ struct kmem_cache *cfq_pool;
  * cfqq_seeky - does a queue read here and there?
  * @cfqq: the queue
  *
- * A new queue, of which nothing but a few seeks is known, is believed to be as the
+ * A new queue, of which little but a few seeks is known, is believed to be as the
  * others of its group, and if no more is known of these, to be seeky: a stream
  * shows what it is with its second request.  Else each of many random readers
  * would have the head for itself, and be waited for, until it has shown what it
@@ -37,11 +37,9 @@ bool cfqq_seeky(const struct cfq_queue *cfqq)
 {
 	const struct cfq_data *cfqd = cfqq->cfqd;
 
-	if (cfqq->seek_samples > 2 * CFQ_SEEKY_BITS ||
-	    !cfq_history_only_seeks(cfqq->seek_history, cfqq->seek_samples))
-		return cfq_history_seeky(cfqq->seek_history);
-	return cfq_history_only_seeks(cfqd->seek_history, cfqd->seek_samples) ||
-	       cfq_history_seeky(cfqd->seek_history);
+	return cfq_history_seeky(cfqq->seek_history, cfqq->seek_samples) &&
+	       (!cfq_history_short(cfqq->seek_samples) ||
+		cfq_history_seeky(cfqd->seek_history, cfqd->seek_samples));
 }
 
 /**
