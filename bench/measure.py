@@ -301,6 +301,24 @@ def matrix(scenario, out):
     return figures
 
 
+def times_us(scenario):
+    """What the devices of a scenario of this kind take for a page."""
+    return scenario.command.split()[2:]
+
+
+def speeds(scenario, out):
+    """Error of the shares and requests a second for each device."""
+    figures, targets = {}, target_shares(scenario)
+    for us in times_us(scenario):
+        counted = ranges(out, f"ranges.{us}")
+        own = percent([row[0] for row in counted])
+        figures[f"error_{us}"] = max(
+            abs(share - target) for share, target in zip(own, targets)
+        )
+        figures[f"per_s_{us}"] = sum(row[1] for row in counted) / scenario.seconds
+    return figures
+
+
 def processors(scenario, out):
     """Requests a second in the median round, and the median of the rounds' ratios to mq-deadline."""
     rounds = [
@@ -332,6 +350,7 @@ KINDS = {
         burst,
         cost,
         lock,
+        speeds,
         processors,
         memory,
         commit,

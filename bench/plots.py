@@ -191,6 +191,80 @@ def cost(results, _):
     return figure
 
 
+def speeds(results, _):
+    """Error and rate over what the device can do."""
+    names = [name for name in SCENARIO if name.startswith("speeds_")]
+    figure, places = panels([name for name in names for _ in range(2)], results)
+    for nr, (name, axes) in enumerate(places):
+        channels = int(name.partition("_")[2])
+        times = measure.times_us(SCENARIO[name])
+        able = [channels * 1e3 / int(us) for us in times]
+        key, unit, up = (
+            ("error", 1, "largest error of a share, pp"),
+            ("per_s", 1e3, "thousands of I/Os a second"),
+        )[nr % 2]
+        for scheduler, figures in have(results, name, f"{key}_{times[0]}"):
+            values = [figures[f"{key}_{us}"] / unit for us in times]
+            style = line_style(scheduler) | {"marker": STYLE[scheduler]["marker"]}
+            axes.plot(able, values, label=scheduler, **style)
+        axes.set_ylim(bottom=0)
+        tidy(axes, f"{channels} channels", "thousands that the device can do", up)
+    if figure:
+        legend(figure)
+    return figure
+
+
+def programs(results, _):
+    """What takes how long alone and beside others."""
+    figure, places = panels(
+        ("startup", "startup_same", "startup_streams", "commit"), results
+    )
+    for name, axes in places:
+        rows = have(results, name, "beside_s")[::-1]
+        for key, colour, thickness in (
+            ("beside_s", "#56B4E9", 0.7),
+            ("alone_s", "#0072B2", 0.35),
+        ):
+            axes.barh(
+                [scheduler for scheduler, _ in rows],
+                [figures[key] for _, figures in rows],
+                height=thickness,
+                color=colour,
+                label=key.removesuffix("_s"),
+            )
+        axes.legend(frameon=False, fontsize=8)
+        tidy(axes, name, "s", "")
+    return figure
+
+
+def matrix(results, _):
+    """The heavy group's share of time in each cell, as a coloured table for each scheduler."""
+    drawn = [
+        (name, scheduler, figures)
+        for name in SCENARIO
+        if name.startswith("matrix_")
+        for scheduler, figures in have(results, name, "error_pp")
+    ]
+    # As many panels as tables
+    figure, places = panels([name for name, _, _ in drawn], results)
+    lights = ("nothing", *measure.MATRIX)
+    due = [100.0] + [100 * measure.MATRIX_SHARES[0]] * len(measure.MATRIX)
+    for (name, axes), (_, scheduler, figures) in zip(places, drawn):
+        cells = [
+            [figures[f"{heavy}.{light}_share"] for light in lights]
+            for heavy in measure.MATRIX
+        ]
+        off = [[abs(cell - part) for cell, part in zip(row, due)] for row in cells]
+        axes.imshow(off, cmap="RdYlGn_r", vmin=0, vmax=30)
+        for y, row in enumerate(cells):
+            for x, cell in enumerate(row):
+                axes.text(x, y, f"{cell:.0f}", ha="center", va="center")
+        axes.set_xticks(range(len(lights)), lights, rotation=30)
+        axes.set_yticks(range(len(measure.MATRIX)), measure.MATRIX)
+        axes.set_title(f"{name}, {scheduler}", fontsize=10, loc="left")
+    return figure
+
+
 def draw(results, directory, out):
     """DIRECTORY gives that of a scenario and a scheduler."""
     plt.rcParams.update({"font.size": 9, "axes.edgecolor": "#888888"})
@@ -199,7 +273,8 @@ def draw(results, directory, out):
     def run_of(scenario, scheduler):
         return directory(SCENARIO[scenario], named[scheduler])
 
-    for function in (shares, fairness, latency, burst, cost):
+    drawn = (shares, fairness, latency, burst, cost, speeds, programs, matrix)
+    for function in drawn:
         figure = function(results, run_of)
         if figure:
             figure.savefig(out / f"{function.__name__}.png", dpi=110)

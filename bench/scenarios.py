@@ -169,6 +169,21 @@ def arrays():
             )
 
 
+def speeds(channels, times_us):
+    """Flash that gets faster than the processor."""
+    return Scenario(
+        f"speeds_{channels}",
+        "3",
+        "speeds",
+        f"flash of {channels} channels that takes so many us for a page, 4 KB random reads, 4 jobs a group, 16 deep:"
+        " error in pp, thousands of I/Os a second",
+        f"speeds.sh {channels} " + " ".join(map(str, times_us)),
+        1,
+        three(4, ["read"] * 3),
+        goal="error <= 2 pp, >= 97 % of none, as long as mq-deadline gets what the device can do",
+    )
+
+
 def crowd(number):
     return Scenario(
         f"cost{number}",
@@ -471,6 +486,10 @@ SCENARIOS = [
             ),
         )
     ),
+    speeds(1, (400, 80, 32, 20, 16)),
+    speeds(4, (400, 160, 110, 80, 72, 64, 50, 32, 16)),
+    speeds(16, (400, 320, 290, 250, 160)),
+    speeds(32, (800, 640, 580, 500, 400)),
     QUIET_DISK,
     far(QUIET_DISK),
     side_by_side(

@@ -4,7 +4,7 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-from measure import MATRIX
+from measure import MATRIX, times_us
 from scenarios import SCENARIOS, SCHEDULERS
 
 DASH = "-"
@@ -78,6 +78,19 @@ def columns_of_shares(scenario):
         (f"of {reference}", relative("ios", reference)),
         ("longest wait, turns", joined([f"turns{n}" for n in numbers], ".2f")),
     ]
+
+
+def columns_of_speeds(scenario):
+    def cell(us):
+        def show(figures):
+            if f"error_{us}" not in figures:
+                return DASH
+            error, per_s = figures[f"error_{us}"], figures[f"per_s_{us}"]
+            return f"{error:.1f} / {per_s / 1e3:.1f}"
+
+        return show
+
+    return [(f"{us} us", cell(us)) for us in times_us(scenario)]
 
 
 LATENCY = ["mean_ms", "p50_ms", "p99_ms", "p99.9_ms", "max_ms"]
@@ -199,11 +212,8 @@ COLUMNS = {
 
 
 def columns(scenario):
-    return (
-        columns_of_shares(scenario)
-        if scenario.kind == "shares"
-        else COLUMNS[scenario.kind]
-    )
+    own = {"shares": columns_of_shares, "speeds": columns_of_speeds}.get(scenario.kind)
+    return own(scenario) if own else COLUMNS[scenario.kind]
 
 
 def block(scenario, results):

@@ -71,7 +71,8 @@ load_device() {
 	# shellcheck disable=SC2086 # a list of parameters
 	case $1 in
 	disk) load_disk ;;
-	flash) load_flash ;;
+	# shellcheck disable=SC2086 # a list of parameters
+	flash) load_flash $FLASH_PARAMS ;;
 	null) load_null $DISK_PARAMS ;;
 	esac
 	prepare_device

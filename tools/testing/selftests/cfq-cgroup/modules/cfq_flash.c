@@ -34,7 +34,7 @@
 
 #include "cfq_device.c"
 
-#define FLASH_MAX_CHANNELS	16
+#define FLASH_MAX_CHANNELS	32
 
 static unsigned int capacity_mb = 65536;
 module_param(capacity_mb, uint, 0444);
