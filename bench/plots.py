@@ -208,7 +208,8 @@ def speeds(results, _):
             style = line_style(scheduler) | {"marker": STYLE[scheduler]["marker"]}
             axes.plot(able, values, label=scheduler, **style)
         axes.set_ylim(bottom=0)
-        tidy(axes, f"{channels} channels", "thousands that the device can do", up)
+        title = f"{channels} channel{'s' if channels > 1 else ''}"
+        tidy(axes, title, "thousands that the device can do", up)
     if figure:
         legend(figure)
     return figure

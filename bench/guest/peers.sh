@@ -66,12 +66,11 @@ prepare_device() {
 	fact nr_requests "$(cat "$QUEUE/nr_requests")"
 }
 
-# load_device DEVICE: disk, flash or null; DISK_PARAMS are added to the module's
+# load_device DEVICE: disk, flash or null; of null_blk with DISK_PARAMS, of flash with FLASH_PARAMS
 load_device() {
-	# shellcheck disable=SC2086 # a list of parameters
+	# shellcheck disable=SC2086 # lists of parameters
 	case $1 in
 	disk) load_disk ;;
-	# shellcheck disable=SC2086 # a list of parameters
 	flash) load_flash $FLASH_PARAMS ;;
 	null) load_null $DISK_PARAMS ;;
 	esac

@@ -16,6 +16,7 @@ STRETCH_MB=1000
 channels=$1
 shift
 for read_us; do
+	# shellcheck disable=SC2034 # load_device has it
 	FLASH_PARAMS="channels=$channels read_us=$read_us"
 	load_device flash
 	first=0
