@@ -278,6 +278,30 @@ MATRIX = ("reads", "stream", "writes", "writer")
 MATRIX_SHARES = (5 / 6, 1 / 6)
 
 
+# What a newcomer has from so many ms after it came on, and once it is settled.
+ARRIVAL_MS = range(10, 50)
+SETTLED_MS = 100
+
+
+def arrival(scenario, out):
+    """Latencies of the newcomer, and what the others have meanwhile."""
+    log = [line.split(",")[:2] for line in open(out / "new_lat.1.log")]
+    reads = sorted((int(ms), int(ns) / 1e6) for ms, ns in log)
+    first = [latency for ms, latency in reads if ms in ARRIVAL_MS]
+    settled = [(latency, 1) for ms, latency in reads if ms >= SETTLED_MS]
+    counted = ranges(out)
+    figures = {
+        "first_ms": statistics.mean(first) if first else None,
+        "settled_ms": statistics.mean(latency for latency, _ in settled),
+        "per_s": counted[1][1] / scenario.seconds,
+        "others_per_s": counted[0][1] / scenario.seconds,
+        "share": percent([row[0] for row in counted])[1],
+    }
+    for part in (99, 99.9):
+        figures[f"settled_p{part}_ms"] = percentile(sorted(settled), part)
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
 def matrix(scenario, out):
     """The heavy group's share of time in each cell, and what both have in percent of share x rate alone."""
     figures, errors, totals = {}, [], []
@@ -357,6 +381,7 @@ KINDS = {
         startup,
         beside,
         together,
+        arrival,
         matrix,
     )
 }

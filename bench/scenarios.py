@@ -292,6 +292,21 @@ def beside(name, device, what, ramp, seconds, jobs, goal, **more):
     )
 
 
+def arrival(depth):
+    """On a device that is so slow that the processor is not short; see speeds for one that is."""
+    return Scenario(
+        f"arrival_{depth}",
+        "programs",
+        "arrival",
+        "flash of 25000 requests/s, four jobs of 4 KB random reads, 256 deep, in a group of 100;"
+        f" a reader, {depth} deep, comes in one of 800",
+        f"arrival.sh {depth}",
+        0.5,
+        environment={"FLASH_PARAMS": "read_us=160"},
+        goal="10 to 50 ms after it came <= 2x what comes later",
+    )
+
+
 def matrix(device, ramp, seconds):
     return Scenario(
         f"matrix_{device}",
@@ -369,6 +384,8 @@ PROGRAMS = [
         goal=">= 90 % of one alone",
         memory=PROGRAMS_MB,
     ),
+    arrival(1),
+    arrival(256),
     matrix("disk", 2, 10),
     matrix("flash", 1, 1),
     beside(

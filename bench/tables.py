@@ -192,6 +192,18 @@ COLUMNS = {
         ("KB/s, one / all", joined(["one_kb_s", "all_kb_s"], ".0f")),
         ("%", joined(["percent"], ".1f")),
     ],
+    "arrival": [
+        (
+            "ms, 10 to 50 ms after it came / later",
+            joined(["first_ms", "settled_ms"], ".3f"),
+        ),
+        (
+            "p99/p99.9 ms after",
+            joined(["settled_p99_ms", "settled_p99.9_ms"], ".3f"),
+        ),
+        ("its time %", joined(["share"], ".1f")),
+        ("I/Os a second, its / others'", joined(["per_s", "others_per_s"], ".0f")),
+    ],
     "matrix": [
         *(
             (

@@ -80,7 +80,9 @@
  *    up; a request behind the head counts back_seek_penalty times its
  *    distance, up to back_seek_max.  A request that is older than its
  *    fifo_expire goes first; this is looked at when a slice begins and every
- *    quantum requests.
+ *    quantum requests.  Where there is no head the oldest goes first: in order
+ *    of sectors one of 256 would wait six times as long as the others
+ *    (bench/bench --only arrival_256).
  *
  * 6. What others wait for.  Requests for metadata, the journal and swap space are
  *    sent before all others, whosever they are, and charged to whom they are
@@ -245,7 +247,8 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
 	cfqq_link_rq(cfqq, rq, urgent ? &cfqd->cfqmd->urgent : &cfqq->fifo);
 	cfqq_update_statistics(cfqq, rq, now_ns);
-	cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
+	if (dd->one_head || !cfqq->next_rq)
+		cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
 	if (cfqq_on_tree(cfqq))
 		list_del_init(&cfqq->idle_node);
 	else

@@ -191,6 +191,22 @@ void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
 		cfq_group_became_ready(cfqd);
 }
 
+/* What @cfqq, which has more, sends after @rq: the nearest, or the oldest. */
+static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
+				     struct request *rq)
+{
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct rb_node *next, *prev;
+
+	/* What is urgent is not there. */
+	if (!dd->one_head && !list_empty(&cfqq->fifo))
+		return rq_entry_fifo(cfqq->fifo.next);
+	next = rb_next(&rq->rb_node) ?: rb_first(&cfqq->sort_list);
+	prev = rb_prev(&rq->rb_node);
+	return cfq_nearer_rq(dd, rb_entry_rq(next),
+			     prev ? rb_entry_rq(prev) : NULL);
+}
+
 /**
  * cfqq_unlink_rq - take a request off the lists of its queue
  * @cfqq: the queue
@@ -202,18 +218,10 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	struct request_queue *q = rq->q;
 
-	if (cfqq->nr_queued == 1) {
-		cfqq->next_rq = NULL;
-	} else if (cfqq->next_rq == rq) {
-		struct rb_node *next = rb_next(&rq->rb_node);
-		struct rb_node *prev = rb_prev(&rq->rb_node);
-
-		if (!next)
-			next = rb_first(&cfqq->sort_list);
-		cfqq->next_rq = cfq_nearer_rq(&cfqmd->dd, rb_entry_rq(next),
-					      prev ? rb_entry_rq(prev) : NULL);
-	}
 	list_del_init(&rq->queuelist);
+	if (cfqq->next_rq == rq)
+		cfqq->next_rq = cfqq->nr_queued > 1 ?
+				cfqq_rq_after(cfqq, rq) : NULL;
 	elv_rb_del(&cfqq->sort_list, rq);
 	/* It is on it once something was merged into it. */
 	if (ELV_ON_HASH(rq))

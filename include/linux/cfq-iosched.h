@@ -290,7 +290,7 @@ struct cfq_queue {
 
 	struct rb_root		sort_list;	/* queued requests by sector */
 	struct list_head	fifo;		/* queued requests by age */
-	struct request		*next_rq;	/* nearest one to the head */
+	struct request		*next_rq;	/* to be sent: nearest, or oldest */
 	unsigned int		nr_queued;
 	unsigned int		nr_in_driver;
 	unsigned int		since_fifo_check; /* dispatches */

@@ -11,21 +11,6 @@ LONGEST_MS=1050
 BEHIND=30000
 SLOW="read_us=800"
 
-# load_with_log GROUP PRIORITY LOAD PROCESSES FIRST_MB [OPTION...]: start_load, whose report
-# longest_ms reads at the end
-load_with_log() {
-	start_load "$@" --group_reporting --output="$TMP/log.$5" --output-format=json
-}
-
-# longest_ms FIRST_MB: of the times that the load's requests took, with that of the last one
-longest_ms() {
-	awk '
-		/"clat_ns"/ { inside = 1 }
-		inside && $1 == "\"max\"" { ms = $3 / 1e6; if (ms > max) max = ms }
-		/"lat_ns"/ { inside = 0 }
-		END { printf("%.0f\n", max) }' "$TMP/log.$1"
-}
-
 # set_class GROUP CLASS
 set_class() {
 	echo "$2" >"$CG/$1/$FILES.ioprio_class" || fail "cannot give group $1 class $2"
@@ -72,7 +57,7 @@ measure_behind() {
 	measure "$seconds"
 	stop_loads
 	kept=$((kept + $(ios 1)))
-	longest=$(longest_ms "$BEHIND")
+	longest=$(log_ms "$BEHIND" max)
 	expect "the lower class: $(ios 2) reads in $seconds s, the longest took $longest ms" \
 		"$(ios 2) >= $reads && $longest <= $ms"
 }
@@ -172,7 +157,7 @@ waits_twice() {
 	sleep 1
 	measure 30
 	stop_loads
-	longest=$(longest_ms "$BEHIND")
+	longest=$(log_ms "$BEHIND" max)
 	expect "who waits twice: $(ios 3) reads in 30 s, the longest took $longest ms" \
 		"$(ios 3) >= 10 && $longest <= 3000"
 	expect "who waits once: $(ios 2) reads" "$(ios 2) >= 10"

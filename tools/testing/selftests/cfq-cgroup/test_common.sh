@@ -478,6 +478,21 @@ start_load() {
 	LOADS="$LOADS $!"
 }
 
+# load_with_log GROUP PRIORITY LOAD PROCESSES FIRST_MB [OPTION...]: start_load, whose report log_ms
+# reads at the end
+load_with_log() {
+	start_load "$@" --group_reporting --output="$TMP/log.$5" --output-format=json
+}
+
+# log_ms FIRST_MB FIELD: of the times that the load's requests took, "max", "mean" or "99.900000"
+log_ms() {
+	awk -v field="\"$2\"" '
+		/"clat_ns"/ { inside = 1 }
+		inside && $1 == field { ms = $3 / 1e6; if (ms > max) max = ms }
+		/"lat_ns"/ { inside = 0 }
+		END { printf("%.0f\n", max) }' "$TMP/log.$1"
+}
+
 # on DISK COMMAND...: a function that uses $DEV, for another disk than the first
 on() {
 	local DEV=/dev/$1

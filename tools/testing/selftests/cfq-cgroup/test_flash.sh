@@ -62,6 +62,19 @@ quiet_reader() {
 	expect "requests of the others: $(ios 2)" "$(ios 2) >= 2 * $(ios 1)"
 }
 
+# In order of sectors, one would wait until all that came before it on the device is done.
+oldest_first() {
+	title "the oldest request goes first: of 256 none waits for twice as long as the mean"
+	load_flash read_us=160 queue_depth=16
+	echo 256 >"$QUEUE/nr_requests"
+	make_group a
+	load_with_log a - read 1 0 --ioengine=libaio --iodepth=256
+	sleep 3
+	stop_loads
+	expect "ms: 99.9 % $(log_ms 0 99.900000), mean $(log_ms 0 mean)" \
+		"$(log_ms 0 99.900000) <= 2 * $(log_ms 0 mean)"
+}
+
 # More is free then than both can use, as long as group a has two requests at a time.
 left_over() {
 	title "a group that had what another left has its share as soon as that wants its own"
@@ -359,7 +372,7 @@ told_anew() {
 	expect "$(ios 1) and $(ios 2) reads" "$(ios 1) > 0 && $(ios 2) > 0"
 }
 
-run_cases shares_and_rate alone quiet_reader left_over beside_reader beside_light_readers \
+run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader beside_light_readers \
 	levels equal_levels sizes writes huge_writes huger_writes stream large_writes slow_writes \
 	stuck hung_group \
 	${CONTROLLER:+told_anew}
