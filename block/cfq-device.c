@@ -87,7 +87,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	struct cfq_parallelism *par = &dd->par;
 
 	WRITE_ONCE(dd->one_head, one_head);
-	dd->charged_until_ns = now_ns;
+	dd->charged_until_ns = max(dd->charged_until_ns, now_ns);
 	dd->lost_work = 0;
 	dd->full_since_ns = 0;
 	dd->access_work = dd->heads.told_one && !one_head ? CFQ_ACCESS_WORK : 0;

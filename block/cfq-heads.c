@@ -42,6 +42,9 @@
 /* What is to be read at least, in pages a second: 4 MB/s. */
 #define CFQ_DUEL_LEAST_RATE	1000
 
+/* Who reads in sequence decides, if it is such a part of all that is read. */
+#define CFQ_DUEL_STREAMS_PART	8
+
 /* So long it is taken for granted that there is one head. */
 #define CFQ_HEADS_VALID_NS	(12800 * (u64)NSEC_PER_MSEC)
 
@@ -120,6 +123,13 @@ static bool cfq_one_head_seen(const struct cfq_heads *heads)
 	return heads->samples >= CFQ_HEADS_SAMPLES && !heads->many;
 }
 
+/* Until duels show that it is better otherwise. */
+static void cfq_heads_take_turns(struct cfq_heads *heads)
+{
+	heads->mixed = false;
+	heads->won = 0;
+}
+
 /* The next phase of a duel, or the pause before one, takes so long. */
 static void cfq_duel_next(struct cfq_heads *heads, enum cfq_duel_phase phase,
 			  u64 ns, u64 now_ns)
@@ -149,7 +159,8 @@ static u64 cfq_duel_rate(const struct cfq_heads *heads, bool streams, u64 now_ns
 
 static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
 {
-	const bool streams = heads->duel_rate[1] >= CFQ_DUEL_LEAST_RATE;
+	const bool streams = heads->duel_rate[1] >= heads->duel_rate[0] /
+						    CFQ_DUEL_STREAMS_PART;
 	u64 rate = cfq_duel_rate(heads, streams, now_ns);
 	u64 before = heads->duel_rate[streams];
 	u64 pause_ns = CFQ_DUEL_CHANGE_NS;
@@ -195,13 +206,14 @@ static void cfq_duel(struct cfq_driver_data *dd, u64 now_ns)
 	/* Nobody has asked in time, so it says nothing. */
 	if (heads->phase != CFQ_DUEL_NONE &&
 	    heads->next_ns + CFQ_DUEL_NS <= now_ns) {
+		heads->won = 0;
 		cfq_duel_next(heads, CFQ_DUEL_NONE, heads->pause_ns, now_ns);
 		return;
 	}
 	switch (heads->phase) {
 	case CFQ_DUEL_NONE:
 		if (heads->told_one && cfq_one_head_seen(heads))
-			heads->mixed = false;
+			cfq_heads_take_turns(heads);
 		cfq_duel_next(heads, cfq_duel_due(dd, now_ns) ? CFQ_DUEL_SAME :
 								CFQ_DUEL_NONE,
 			      CFQ_DUEL_NS, now_ns);
@@ -240,7 +252,7 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 	if (heads->sample_ns + CFQ_HEADS_VALID_NS <= now_ns && !told_one)
 		heads->samples = 0;
 	if (!told_one && (!heads->watched || !cfq_one_head_seen(heads))) {
-		heads->mixed = false;
+		cfq_heads_take_turns(heads);
 		cfq_duel_next(heads, CFQ_DUEL_NONE, CFQ_DUEL_NS, now_ns);
 		if (!heads->watched)
 			heads->next_ns = U64_MAX;

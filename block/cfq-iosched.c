@@ -90,8 +90,8 @@
  *    (cfq_waits_for_first()).  Who is in debt has none that are urgent, unless
  *    somebody works for him; so nobody gains by having many (cfq_opf_urgent()).
  *
- * 7. The lock.  A completion does not take it where there is no head and nobody
- *    waits for it: it leaves a record behind (struct cfq_done), and whoever has the
+ * 7. The lock.  A completion does not take it where groups and tasks are mixed and
+ *    nobody waits for it: it leaves a record behind (struct cfq_done), and whoever has the
  *    lock next, to insert a request or to ask for one, looks at these first.  So it
  *    is taken twice a request, or, where eight are sent at a time, once for each and
  *    once for the eight, as against three times and two (bench/bench --only
@@ -374,7 +374,8 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (one_head == cfqmd->dd.one_head)
 		return;
-	cfq_end_idle(cfqmd, 0, now_ns);
+	/* That of a plug may be earlier than what was just completed. */
+	cfq_end_idle(cfqmd, 0, U64_MAX);
 	cfq_groups_end_turn(cfqmd, now_ns, CFQ_END_DRAIN);
 	cfq_device_set_one_head(&cfqmd->dd, one_head, now_ns);
 	WRITE_ONCE(cfqmd->nothing_to_send, false);
@@ -468,13 +469,14 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 	lockdep_assert_held(&cfqmd->lock);
 
 	rq = cfqq_rq_before(cfqmd->merge_cfqq, bio->bi_iter.bi_sector);
-	if (!rq || rq_end_sector(rq) != bio->bi_iter.bi_sector) {
+	if (!rq || rq_end_sector(rq) != bio->bi_iter.bi_sector ||
+	    !elv_bio_merge_ok(rq, bio)) {
 		how = ELEVATOR_FRONT_MERGE;
 		rq = elv_rb_find(&cfqmd->merge_cfqq->sort_list,
 				 bio_end_sector(bio));
+		if (!rq || !elv_bio_merge_ok(rq, bio))
+			return ELEVATOR_NO_MERGE;
 	}
-	if (!rq || !elv_bio_merge_ok(rq, bio))
-		return ELEVATOR_NO_MERGE;
 	*req = rq;
 	return blk_discard_mergable(rq) ? ELEVATOR_DISCARD_MERGE : how;
 }
@@ -975,9 +977,9 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (!cfqmd->nr_queued)
 		goto unlock;
 
+choose:
 	/* A disk is charged by it; elsewhere that of a plug is near enough. */
 	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
-choose:
 	cfq_end_idle(cfqmd, cfq_must_empty(&cfqmd->dd) ? 0 :
 		     cfqmd->dd.tun.group_idle_ns, now_ns);
 	rq = list_first_entry_or_null(&cfqmd->urgent, struct request, queuelist);
@@ -1152,12 +1154,13 @@ static void cfq_take_one_done(struct cfq_meta_data *cfqmd,
  */
 void cfq_take_done(struct cfq_meta_data *cfqmd)
 {
-	struct llist_node *list = llist_del_all(&cfqmd->done);
 	struct cfq_done *done, *next;
+	struct llist_node *list;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	llist_for_each_entry_safe(done, next, llist_reverse_order(list), node)
+	list = llist_reverse_order(llist_del_all(&cfqmd->done));
+	llist_for_each_entry_safe(done, next, list, node)
 		cfq_take_one_done(cfqmd, done);
 }
 
@@ -1233,9 +1236,9 @@ static struct cfq_done *cfq_record(const struct cfq_meta_data *cfqmd,
 }
 
 /*
- * Leave what was completed to who has the lock next.  Return: false if it has to be
- * taken now, as others wait for it, or as there may be nobody else: what has ended,
- * group or task, is not held for longer than that.
+ * Leave what was completed to who has the lock next.  Return: false if that has to
+ * be done now: the head is charged by it, others wait for it, or it is the last of
+ * a task or group that has ended, of which nothing is to linger.
  */
 static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 {
@@ -1244,9 +1247,8 @@ static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 
 	/* From now on it is anybody's, and so is @cfqq. */
 	rcu_read_lock();
+	/* It is a full barrier, as is that in cfq_done_meanwhile(). */
 	llist_add(&done->node, &cfqmd->done);
-	/* Pairs with that in cfq_done_meanwhile(). */
-	smp_mb__after_atomic();
 	left = !READ_ONCE(cfqmd->dd.one_head) && !READ_ONCE(cfqmd->withheld) &&
 	       !READ_ONCE(cfqmd->nr_waiting) && !cfq_groups_limited() &&
 	       READ_ONCE(cfqq->owned);
@@ -1254,9 +1256,9 @@ static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 	return left;
 }
 
-/* Take all that was completed, and with it @rq if it is not left. */
+/* Take all that was completed, and with it @rq, which may be @on_list already. */
 static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd,
-					struct request *rq, bool left,
+					struct request *rq, bool on_list,
 					u64 now_ns)
 {
 	struct cfq_done done;
@@ -1265,7 +1267,7 @@ static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd,
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
-	if (!left) {
+	if (!on_list) {
 		rq_to_done(rq, &done, now_ns);
 		cfq_take_one_done(cfqmd, &done);
 	}
@@ -1287,7 +1289,7 @@ static void cfq_completed_request(struct request *rq, u64 now_ns)
 	if (done)
 		rq_to_done(rq, done, now_ns);
 	if (!done || !cfq_leave_done(cfqmd, done))
-		cfq_take_completed(cfqmd, rq, done, now_ns);
+		cfq_take_completed(cfqmd, rq, done != NULL, now_ns);
 }
 
 static void cfq_requeue_request(struct request *rq)

@@ -22,10 +22,7 @@ void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
 void cfq_take_done(struct cfq_meta_data *cfqmd);
 
-/*
- * All but who only ends a request take the lock with this: what was completed since
- * it was held last is charged first.
- */
+/* The lock is taken, and what was completed since it was held last is charged. */
 static inline void cfq_lock(struct cfq_meta_data *cfqmd)
 	__acquires(&cfqmd->lock)
 {
@@ -40,7 +37,7 @@ static inline void cfq_lock(struct cfq_meta_data *cfqmd)
  */
 static inline bool cfq_done_meanwhile(struct cfq_meta_data *cfqmd)
 {
-	/* Pairs with that in cfq_leave_done(). */
+	/* Pairs with llist_add() in cfq_leave_done(). */
 	smp_mb();
 	if (likely(llist_empty(&cfqmd->done)))
 		return false;

@@ -223,7 +223,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 		cfqq->next_rq = cfqq->nr_queued > 1 ?
 				cfqq_rq_after(cfqq, rq) : NULL;
 	elv_rb_del(&cfqq->sort_list, rq);
-	/* It is on it once something was merged into it. */
+	/* It is on it once something was merged to its end. */
 	if (ELV_ON_HASH(rq))
 		elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
@@ -404,7 +404,8 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 	}
 	cfqq->last_end_ns = now_ns;
 	list_move_tail(&cfqq->idle_node, &cfqmd->idle_cfqqs);
-	cfqmd->expected_until_ns = now_ns + dd->tun.group_idle_ns;
+	cfqmd->expected_until_ns = max(cfqmd->expected_until_ns,
+				       now_ns + dd->tun.group_idle_ns);
 }
 
 /**

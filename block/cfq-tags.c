@@ -498,18 +498,19 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 
 /*
  * There are @nr descriptors for each hardware queue of @q, or for all of them if
- * they share them: each has a struct cfq_done, but on a disk.
+ * they share them: each has a struct cfq_done.
  */
 static void cfq_set_records(struct request_queue *q, unsigned int nr)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 	const bool shared = blk_mq_is_shared_tags(q->tag_set->flags);
-	struct cfq_done *records = NULL, *old;
+	struct cfq_done *records, *old;
 
-	if (!cfq_told_one_head(q))
-		records = kvcalloc_node(shared ? nr : q->nr_hw_queues * nr,
-					sizeof(*records),
-					GFP_NOIO | __GFP_NOWARN, q->node);
+	if (nr == cfqmd->nr_records)
+		return;
+	records = kvcalloc_node(shared ? nr : q->nr_hw_queues * nr,
+				sizeof(*records), GFP_NOIO | __GFP_NOWARN,
+				q->node);
 	cfq_lock(cfqmd);
 	old = cfqmd->records;
 	cfqmd->records = records;

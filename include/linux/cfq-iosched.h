@@ -259,9 +259,10 @@ struct cfq_driver_data {
 /*
  * struct cfq_done: what a request leaves behind when it is completed
  *
- * Each descriptor has one, on a device without a head, as that of a request may be
- * in use again before somebody has the lock and looks at it.  It holds what the
- * request did, its place within limits and its reference on its queue.
+ * Each descriptor has one, as that of a request may be in use again before somebody
+ * has the lock and looks at what it left.  It holds the request's place within
+ * limits and its reference on its queue, and until then the request counts as one
+ * that is in the device.
  */
 struct cfq_done {
 	struct llist_node	node;		/* on cfqmd->done */
@@ -279,7 +280,8 @@ struct cfq_done {
  *
  * All fields are protected by cfqmd->lock.  References are held by each
  * cfq_io_cq and the shared table that hand the queue out, and by every request
- * from insertion until it is freed.
+ * from insertion until what it left behind is looked at.  Completions read
+ * @owned, and merges @nr_queued, locklessly.
  */
 struct cfq_queue {
 	struct rcu_head		rcu;		/* see cfq_io_cq */
@@ -388,7 +390,7 @@ struct cfq_data {
  * @dd: what the hardware has once
  * @done: what was completed since somebody had the lock, the last one first; who
  *	has it next looks at that first
- * @records: for that, one for each descriptor; NULL on a disk, or for want of memory
+ * @records: for that, one for each descriptor; NULL for want of memory
  * @nr_records: how many there are for each hardware queue
  * @record_stride: as many, or 0 where these share their descriptors
  * @dispatch: requests that are not scheduled but sent first, in order
