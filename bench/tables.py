@@ -32,6 +32,7 @@ def joined(names, form):
         known = [figures.get(name) for name in names if name in figures]
         return " / ".join(format(value, form) for value in known) or DASH
 
+    show.names = names
     return show
 
 
@@ -88,6 +89,7 @@ def columns_of_speeds(scenario):
             error, per_s = figures[f"error_{us}"], figures[f"per_s_{us}"]
             return f"{error:.1f} / {per_s / 1e3:.1f}"
 
+        show.names = (f"error_{us}", f"per_s_{us}")
         return show
 
     return [(f"{us} us", cell(us)) for us in times_us(scenario)]
@@ -228,6 +230,13 @@ def columns(scenario):
     return own(scenario) if own else COLUMNS[scenario.kind]
 
 
+def names_shown(scenario):
+    """The figures that its table is made of."""
+    return [
+        name for _, show in columns(scenario) for name in getattr(show, "names", ())
+    ]
+
+
 def block(scenario, results):
     """The lines of one scenario's table."""
     chosen = columns(scenario)
@@ -262,9 +271,9 @@ def text(results):
 INTRODUCTION = """\
 # What was measured
 
-`make bench` prints these tables, and `bench/bench --keep --record` writes them here; nothing is typed. A table is a load
-of bench/scenarios.py, a line a scheduler; one that is not there was not run. The last line is what was aimed at. The
-pictures are drawn beside them, in build/bench.
+`make bench` prints these tables, and `bench/bench --keep --record` writes what was run to results.csv and makes them of
+it; nothing is typed. A table is a load of bench/scenarios.py, a line a scheduler; one that is not there was not run. The
+last line is what was aimed at. The pictures are drawn in build/bench.
 
 In virtual time the same commands print the same figures on any machine, but for `processors_...`, which are rates on two
 processors in real time. Kernel, and the commit that was the last one to change what is measured or how:
