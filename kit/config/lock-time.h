@@ -47,6 +47,15 @@ static inline void note_unlock(void)
 		raw_spin_lock_irqsave(spinlock_check(lock), flags);	\
 		note_lock();						\
 	} while (0)
+#undef spin_trylock_irq
+#define spin_trylock_irq(lock)						\
+	({								\
+		int had = raw_spin_trylock_irq(spinlock_check(lock));	\
+									\
+		if (had)						\
+			note_lock();					\
+		had;							\
+	})
 #define spin_unlock(lock)	do { note_unlock(); spin_unlock(lock); } while (0)
 #define spin_unlock_irq(lock)	do { note_unlock(); spin_unlock_irq(lock); } while (0)
 #define spin_unlock_irqrestore(lock, flags)				\
