@@ -1289,7 +1289,7 @@ static void cfq_completed_request(struct request *rq, u64 now_ns)
 	if (done)
 		rq_to_done(rq, done, now_ns);
 	if (!done || !cfq_leave_done(cfqmd, done))
-		cfq_take_completed(cfqmd, rq, done != NULL, now_ns);
+		cfq_take_completed(cfqmd, rq, !!done, now_ns);
 }
 
 static void cfq_requeue_request(struct request *rq)

@@ -372,7 +372,7 @@ told_anew() {
 	expect "$(ios 1) and $(ios 2) reads" "$(ios 1) > 0 && $(ios 2) > 0"
 }
 
-run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader beside_light_readers \
-	levels equal_levels sizes writes huge_writes huger_writes stream large_writes slow_writes \
-	stuck hung_group \
+run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
+	beside_light_readers levels equal_levels sizes writes huge_writes huger_writes stream \
+	large_writes slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew}
