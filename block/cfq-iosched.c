@@ -363,6 +363,9 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	    (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
 			!cfqq_must_wait(cfqq))))
 		WRITE_ONCE(cfqmd->nothing_to_send, false);
+	/* Where a task goes on with what another has begun: see cfq_try_merge(). */
+	if (cfqq->shared && rq_mergeable(rq))
+		elv_rqhash_add(q, rq);
 	if (!q->last_merge)
 		q->last_merge = rq;
 }
@@ -456,8 +459,8 @@ static struct request *cfqq_rq_before(const struct cfq_queue *cfqq,
 }
 
 /*
- * Called from blk_mq_sched_try_merge(), for merges of either kind: as only requests
- * of one queue are asked for, there is no need of a hash of all.
+ * Called from blk_mq_sched_try_merge(), for merges of either kind: requests of a
+ * task's own queue need no hash.
  */
 static int cfq_request_merge(struct request_queue *q, struct request **req,
 			     struct bio *bio)
@@ -468,6 +471,8 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 
 	lockdep_assert_held(&cfqmd->lock);
 
+	if (!cfqmd->merge_cfqq)
+		return ELEVATOR_NO_MERGE;
 	rq = cfqq_rq_before(cfqmd->merge_cfqq, bio->bi_iter.bi_sector);
 	if (!rq || rq_end_sector(rq) != bio->bi_iter.bi_sector ||
 	    !elv_bio_merge_ok(rq, bio)) {
@@ -482,8 +487,9 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 }
 
 /*
- * Not if nothing is there to be merged with.  Where it would have to wait for the
- * lock it does without: plugs have merged.
+ * Not if nothing is there to be merged with; of what many share, the task may have
+ * used another queue last, so the hash is asked.  Where it would have to wait for
+ * the lock it does without: plugs have merged.
  */
 static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
@@ -504,7 +510,7 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	slot = cfq_bio_slot(bio, &cfqc);
 	if (cic)
 		cfqq = cic_cfqq(cic, cfqmd, slot);
-	if (cfqq && READ_ONCE(cfqq->nr_queued) &&
+	if ((slot < CFQ_SLOT_SYNC || (cfqq && READ_ONCE(cfqq->nr_queued))) &&
 	    spin_trylock_irq(&cfqmd->lock)) {
 		cfqmd->merge_cfqq = cfqq;
 		merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);

@@ -223,7 +223,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 		cfqq->next_rq = cfqq->nr_queued > 1 ?
 				cfqq_rq_after(cfqq, rq) : NULL;
 	elv_rb_del(&cfqq->sort_list, rq);
-	/* It is on it once something was merged to its end. */
+	/* As one of a shared queue, or as something was merged to its end. */
 	if (ELV_ON_HASH(rq))
 		elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
