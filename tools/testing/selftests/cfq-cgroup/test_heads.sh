@@ -48,17 +48,6 @@ two() { heads 2 1.8; }
 eight() { heads 8 0.75; }
 sixteen() { heads 16 0.75; }
 
-# Slices are worth something: without them, who reads one request at a time leaves others its share.
-four() {
-	title "4 heads that say they are a disk: streams of 0/4/7 have their shares"
-	load_disk actuators=4 stripe_kb=512 ncq_depth=256
-	start_groups seq 2
-	sleep 4
-	measure 10
-	# Without slices for most of the time it is 10.
-	expect "shares $(shares) %" "$(distance 61.5 30.8 7.7) <= 7"
-}
-
 # In a turn there is one request of each reader of the group, which is too few for so many heads, so
 # there are no turns. Those with requests for all heads would have all of them, so not all are sent.
 readers() {
@@ -127,4 +116,4 @@ flash() {
 	expect "far reads $(device far_reads)" "$(device far_reads) == 0 && $(ios) > 10000"
 }
 
-run_cases one two four eight sixteen readers told_anew flash
+run_cases one two eight sixteen readers told_anew flash
