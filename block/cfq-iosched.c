@@ -94,8 +94,8 @@
  *    nobody waits for it: it leaves a record behind (struct cfq_done), and whoever has the
  *    lock next, to insert a request or to ask for one, looks at these first.  So it
  *    is taken twice a request, or, where eight are sent at a time, once for each and
- *    once for the eight, as against three times and two (bench/bench --only
- *    lock,lock_batch).
+ *    once for the eight; that of mq-deadline three times and twice (bench/bench
+ *    --only lock,lock_batch).
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged to the request that completes next.

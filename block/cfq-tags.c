@@ -511,10 +511,13 @@ static void cfq_set_records(struct request_queue *q, unsigned int nr)
 	records = kvcalloc_node(shared ? nr : q->nr_hw_queues * nr,
 				sizeof(*records), GFP_NOIO | __GFP_NOWARN,
 				q->node);
+	/* Those that are there still serve as many descriptors as before. */
+	if (!records)
+		return;
 	cfq_lock(cfqmd);
 	old = cfqmd->records;
 	cfqmd->records = records;
-	cfqmd->nr_records = records ? nr : 0;
+	cfqmd->nr_records = nr;
 	cfqmd->record_stride = shared ? 0 : nr;
 	cfq_unlock(cfqmd);
 	kvfree(old);
