@@ -359,6 +359,29 @@ def processors(scenario, out):
     }
 
 
+def swap(scenario, out):
+    """Reads of a server, and MB that a hog takes, alone and side by side."""
+    fact = {
+        name: int(value) / scenario.seconds
+        for name, value in facts(out).items()
+        if value.strip().isdigit()
+    }
+    pages_a_mb = 256
+    part = WEIGHTS[0] / (WEIGHTS[0] + WEIGHTS[7])
+    figures = {
+        "server_alone_per_s": fact["server_alone"],
+        "server_per_s": fact["server_beside"],
+        "hog_alone_mb_s": fact["hog_alone"] / pages_a_mb,
+        "hog_mb_s": fact["hog_beside"] / pages_a_mb,
+    }
+    server = fact["server_beside"] / fact["server_alone"]
+    hog = fact["hog_beside"] / fact["hog_alone"]
+    figures["server_percent"] = 100 * server
+    figures["server_of_due_percent"] = 100 * server / part
+    figures["hog_of_rest_percent"] = 100 * hog / (1 - server) if server < 1 else 0
+    return figures
+
+
 def memory(scenario, out):
     fact = facts(out)
     return {name: int(fact[name]) for name in ("unused_bytes", "used_bytes")}
@@ -377,6 +400,7 @@ KINDS = {
         speeds,
         processors,
         memory,
+        swap,
         commit,
         startup,
         beside,

@@ -384,6 +384,17 @@ PROGRAMS = [
         goal=">= 90 % of one alone",
         memory=PROGRAMS_MB,
     ),
+    Scenario(
+        "swap",
+        "programs",
+        "swap",
+        "disk, swap space on it: a server in a group of 800, its memory protected, reads 4 KB at random, one at a"
+        " time, beside a hog in one of 100 that grows twice as fast as the disk writes, 20 s",
+        "swap.sh 0server 7hog",
+        20,
+        goal="server >= 95 % of share x alone, hog >= 80 % of what is left",
+        memory=PROGRAMS_MB,
+    ),
     arrival(1),
     arrival(256),
     matrix("disk", 2, 10),

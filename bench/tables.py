@@ -218,6 +218,16 @@ COLUMNS = {
         ("of 16 within 2 pp", joined(["within_2pp"], "d")),
         ("least total %", joined(["least_total"], ".0f")),
     ],
+    "swap": [
+        (
+            "server's reads a second, alone / beside",
+            joined(["server_alone_per_s", "server_per_s"], ".1f"),
+        ),
+        ("% of alone", joined(["server_percent"], ".1f")),
+        ("% of share x alone", joined(["server_of_due_percent"], ".1f")),
+        ("hog's MB/s, alone / beside", joined(["hog_alone_mb_s", "hog_mb_s"], ".1f")),
+        ("% of what is left", joined(["hog_of_rest_percent"], ".0f")),
+    ],
     "memory": [
         ("bytes, no I/O", joined(["unused_bytes"], "d")),
         ("bytes, after I/O", joined(["used_bytes"], "d")),

@@ -89,6 +89,8 @@
  *    for.  A disk gets nothing else while it serves others instead for long
  *    (cfq_waits_for_first()).  Who is in debt has none that are urgent, unless
  *    somebody works for him; so nobody gains by having many (cfq_opf_urgent()).
+ *    Who needs ever more memory has his share of the device to swap; without that
+ *    nobody else has any of it (bench/bench --only swap).
  *
  * 7. The lock.  A completion does not take it where groups and tasks are mixed and
  *    nobody waits for it: it leaves a record behind (struct cfq_done), and whoever has the
@@ -198,14 +200,32 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	cfqq->last_request_end = rq_end_sector(rq);
 }
 
-/* Is an urgent request for @cfqq really to be sent before all others? */
-static noinline bool cfqq_jumps(struct cfq_queue *cfqq, u64 now_ns)
+/*
+ * Is the urgent @rq, on a queue that many share or of a thread of the kernel, sent
+ * for others than those whose it is?  Of memory that is swapped out that is so if a
+ * task needs it that is of another group: who takes more and more, or a thread for
+ * him, would have all of the device.
+ */
+static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq)
+{
+	bool behalf;
+
+	if (!(rq->cmd_flags & REQ_SWAP))
+		return cfqq->shared || (current->flags & PF_KTHREAD);
+	rcu_read_lock();
+	cfq_bio_cgroup(rq->bio, &behalf);
+	rcu_read_unlock();
+	return behalf && !(current->flags & PF_KTHREAD);
+}
+
+/* Is the urgent @rq, which is for @cfqq, really to be sent before all others? */
+static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
+				u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	u64 until_ns;
 
-	/* Neither does who writes what others want to be rid of: swap. */
-	if ((current->flags & PF_KTHREAD) || cfqq->shared)
+	if (rq_for_others(rq, cfqq))
 		return true;
 	if (cfq_entity_in_debt(&cfqq->entity, cfqd->trees, cfqq->class,
 			       4 * cfq_max_lead_ns(cfqd_dd(cfqd)), now_ns) ||
@@ -355,7 +375,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	cfq_hold_request(rq);
 	trace_block_rq_insert(rq);
 	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
-		 cfqq_jumps(cfqq, now_ns);
+		 cfqq_jumps(cfqq, rq, now_ns);
 	cfqq_insert(cfqq, rq, urgent, now_ns);
 	if (rq->elv.icq)
 		cic_end_admission(icq_to_cic(rq->elv.icq));

@@ -487,8 +487,14 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	const bool sync = op_is_sync(opf);
 
 	/* Tried again, as a processor went away: it has its place. */
-	if (data->shallow_depth || cfq_opf_urgent(opf))
+	if (data->shallow_depth)
 		return;
+	if (cfq_opf_urgent(opf)) {
+		/* Who swaps may have many, and wait long for a turn. */
+		if (opf & REQ_SWAP)
+			data->shallow_depth = data->q->async_depth;
+		return;
+	}
 	/* There are plenty. */
 	if (likely(sync && !cfq_groups_limited() &&
 		   !cfq_descriptors_scarce(cfqmd)))
