@@ -43,8 +43,8 @@
  *    test_flash.sh).
  *
  *    Without a head that is done, with a smaller lead, while the device is busy
- *    (block/cfq-device.c, 2), and only where levels differ.  Who has what
- *    others leave owes them little for it.
+ *    (block/cfq-device.c, 2), and only of another level.  Who has what others
+ *    leave owes them little for it.
  *
  * 3. Slices.  Sequential synchronous queues profit from having the head for
  *    themselves.  When the turn of such a queue comes on a disk, it becomes

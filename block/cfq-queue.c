@@ -238,29 +238,6 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
  * Queues: busy and idle, lifetime.
  */
 
-/* A sync queue of that priority is on a tree now, or no longer. */
-static void cfqd_count_level(struct cfq_data *cfqd, unsigned short ioprio,
-			     bool on_tree)
-{
-	enum cfq_class class = cfq_ioprio_to_class(ioprio);
-	unsigned int *nr = &cfqd->nr_at_level[class][IOPRIO_PRIO_LEVEL(ioprio)];
-
-	if (on_tree && !(*nr)++)
-		cfqd->nr_levels[class]++;
-	else if (!on_tree && !--*nr)
-		cfqd->nr_levels[class]--;
-}
-
-static void cfqq_count_busy(struct cfq_queue *cfqq, bool busy)
-{
-	struct cfq_data *cfqd = cfqq->cfqd;
-
-	if (!cfqq->sync)
-		return;
-	cfqd->nr_sync_busy += busy ? 1 : -1;
-	cfqd_count_level(cfqd, cfqq->ioprio, busy);
-}
-
 /**
  * cfqq_add_busy - a queue that was on no tree has a request
  * @cfqq: the queue
@@ -287,7 +264,7 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);
 	cfq_st_add(&cfqd->trees[cfqq->class], &cfqq->entity, credit_ns);
-	cfqq_count_busy(cfqq, true);
+	cfqd->nr_sync_busy += cfqq->sync;
 	cfq_group_became_busy(cfqd, urgent, now_ns);
 }
 
@@ -295,8 +272,8 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
  * cfqq_outran_others - is a queue so far ahead of others that it has to wait?
  * @cfqq: the queue
  *
- * On a busy device without a head, and only where levels differ: to hold a flood
- * back makes a lone reader among its equals faster, and costs an eighth of the
+ * On a busy device without a head, and only of those of another level: to hold a
+ * flood back makes a lone reader among its equals faster, and costs an eighth of the
  * device.  Where nobody is held back, a flood of level 7 has half of the device
  * beside one of level 0 (test_flash.sh).  It is not done for async queues, which
  * are bounded in another way.
@@ -308,13 +285,13 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	struct cfq_entity *first;
 
-	if (dd->one_head || !cfqq->sync ||
-	    cfqq->cfqd->nr_levels[cfqq->class] < 2 || !cfq_order_matters(dd))
+	if (dd->one_head || !cfqq->sync || !cfq_order_matters(dd))
 		return false;
 	first = cfq_st_first(cfqq->entity.st);
 	while (!entity_to_cfqq(first)->sync)
 		first = cfq_st_next(first);
-	return cfq_entity_lead(&cfqq->entity, first) >
+	return first->weight != cfqq->entity.weight &&
+	       cfq_entity_lead(&cfqq->entity, first) >
 			(s64)cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
 }
 
@@ -346,7 +323,7 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 
 	list_del_init(&cfqq->idle_node);
 	cfq_st_del(&cfqq->entity);
-	cfqq_count_busy(cfqq, false);
+	cfqd->nr_sync_busy -= cfqq->sync;
 	if (!cfqd_has_queues(cfqd))
 		cfq_group_went_idle(cfqd, now_ns);
 }
@@ -545,12 +522,6 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 /* The same class as ever, and maybe another level. */
 static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
 {
-	struct cfq_data *cfqd = cfqq->cfqd;
-
-	if (cfqq_on_tree(cfqq) && cfqq->sync) {
-		cfqd_count_level(cfqd, ioprio, true);
-		cfqd_count_level(cfqd, cfqq->ioprio, false);
-	}
 	cfqq->ioprio = ioprio;
 	cfqq_update_weight(cfqq);
 }

@@ -446,6 +446,12 @@ static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
 	       cfq_nr_descriptors(cfqmd) >= cfqmd->dd.queue->nr_requests / 2;
 }
 
+/* How many of all may be in use for what nobody waits for, the next one included? */
+static unsigned int cfq_async_descriptors(const struct request_queue *q)
+{
+	return min(q->nr_requests, q->async_depth);
+}
+
 /* Sets how many descriptors may be in use for this one; waits until it is due. */
 static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync)
 {
@@ -455,7 +461,7 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 	bool limited;
 
 	if (!sync)
-		depth = min(depth, data->q->async_depth);
+		depth = cfq_async_descriptors(data->q);
 	limited = cfq_groups_limited() &&
 		cfq_task_limited(cfqmd, cfq_lookup_cic(data->q), sync);
 	if (limited && !nowait)
@@ -492,7 +498,7 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (cfq_opf_urgent(opf)) {
 		/* Who swaps may have many, and wait long for a turn. */
 		if (opf & REQ_SWAP)
-			data->shallow_depth = data->q->async_depth;
+			data->shallow_depth = cfq_async_descriptors(data->q);
 		return;
 	}
 	/* There are plenty. */

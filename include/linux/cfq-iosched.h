@@ -342,9 +342,6 @@ struct cfq_data {
 	unsigned int		nr_queued;	/* requests */
 	unsigned int		nr_in_driver;	/* requests */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
-	/* Those of each class and level, and how many levels have some. */
-	unsigned int		nr_at_level[CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
-	unsigned int		nr_levels[CFQ_NR_CLASSES];
 	u32			seek_history;	/* of all its tasks together */
 	unsigned int		seek_samples;
 	/* One that is new has more than its part, see cfqq_favour(). */
