@@ -79,7 +79,7 @@ start_job() {
 		i=$((i + 1))
 	done
 	# With a format that names one file, one of the processes would read.
-	[ "$job" != together ] || files=--filename=f.0
+	case $job in together*) files=--filename=f.0 ;; esac
 	set -- --directory="$dir" "$files" --size="${FILE_MB}m" --norandommap --invalidate=0 \
 		--randseed="$((first + 1))" --fallocate=none --time_based --runtime=1000000 --disk_util=0 \
 		--ioengine=psync --group_reporting --output="$OUT/fio.$name.json" --output-format=json+ \
@@ -91,7 +91,8 @@ start_job() {
 	writer) set -- "$@" --rw=write --bs=128k --size=${WRITTEN_MB}m ;;
 	player) set -- "$@" --rw=read --bs=256k --rate=4m ;;
 	# Together they read one file from its begin to its end.
-	together)
+	together*)
+		[ "$job" = together ] || set -- "$@" --direct=1
 		set -- "$@" --rw=read --bs=16k --size=$((FILE_MB - 1))m --offset_increment=16k \
 			--zonemode=strided --zonesize=16k --zoneskip=$(((nr - 1) * 16))k
 		;;
@@ -121,11 +122,10 @@ phase() {
 		set -- $job
 		unset IFS
 		start_job "$name.$nr" "$@" --ramp_time="$RAMP"
-		if [ "$2" = together ]; then
-			stretches="$(first_mb "$MNT/f$4") $FILE_MB"
-		else
-			stretches="$stretches $(first_mb "$MNT/f$4") $(($3 * FILE_MB))"
-		fi
+		case $2 in
+		together*) stretches="$(first_mb "$MNT/f$4") $FILE_MB" ;;
+		*) stretches="$stretches $(first_mb "$MNT/f$4") $(($3 * FILE_MB))" ;;
+		esac
 	done
 	# shellcheck disable=SC2086 # a list of numbers
 	watch_mb $stretches
