@@ -467,6 +467,11 @@ SCENARIOS = [
     shares("wrr", "write, read, read", ["write", "read", "read"]),
     few("few", three(2, ["read"] * 3), "2 processes a group"),
     few("lone", [Group(4, 1, "read")] * 10, "10 groups of one process"),
+    few(
+        "unlike",
+        [Group(4, 1, "read"), Group(4, 12, "read")],
+        "groups of one process and of 12",
+    ),
     *(
         side_by_side(
             f"many{number}",
