@@ -276,6 +276,17 @@ static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
 }
 
 /*
+ * Is it busy, and was it hardly ever empty while it was seen how many do that?  Who
+ * sends many at once, now and then, meets a device of which little is known.  Not
+ * asked of several heads, which take so long that the processor is not short.
+ */
+static inline bool cfq_stays_busy(const struct cfq_driver_data *dd)
+{
+	return !dd->access_work && cfq_device_busy(dd) &&
+	       dd->busy_since_ns + CFQ_WORK_WINDOW_NS <= dd->par.window_start_ns;
+}
+
+/*
  * Does the device work on one request at a time, so that one of those which are
  * behind keeps it busy?
  */

@@ -346,6 +346,50 @@ static noinline void cfq_repay_until(u64 until_ns, u64 now_ns)
 	}
 }
 
+/*
+ * Nothing more is to be sent now, or it is.  While a device without a head
+ * works there is no use in asking before cfq_should_ask_again(), unless for
+ * a queue that need not wait, or when a timer says so.  One is set in case
+ * that what is waited for is stuck.
+ */
+static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
+			     u64 now_ns)
+{
+	struct cfq_driver_data *dd = &cfqmd->dd;
+
+	WRITE_ONCE(cfqmd->withheld, withheld);
+	cfqmd->nr_since_withheld = 0;
+	WRITE_ONCE(cfqmd->nothing_to_send, withheld && !dd->one_head &&
+		   dd->nr_in_driver && !dd->par.drain);
+	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
+	    !hrtimer_is_queued(&dd->idle_timer))
+		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
+	/* No completion will tell that the time is over. */
+	if (withheld && !dd->nr_in_driver &&
+	    cfqmd->expected_until_ns > now_ns)
+		cfq_ask_at(dd, cfqmd->expected_until_ns);
+}
+
+/*
+ * A request of @cfqq was queued.  Who has others in a device that is busy without a
+ * head need not hurry: it is sent with what the next completions make room for.
+ */
+static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
+{
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+	struct cfq_driver_data *dd = &cfqmd->dd;
+
+	if (!urgent && !dd->one_head && cfqq->nr_in_driver &&
+	    cfq_stays_busy(dd)) {
+		if (!cfqmd->withheld)
+			cfq_set_withheld(cfqmd, true, now_ns);
+	} else if (cfqmd->nothing_to_send &&
+		   (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
+			       !cfqq_must_wait(cfqq)))) {
+		WRITE_ONCE(cfqmd->nothing_to_send, false);
+	}
+}
+
 static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 			       blk_insert_t flags, u64 now_ns)
 {
@@ -379,10 +423,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	cfqq_insert(cfqq, rq, urgent, now_ns);
 	if (rq->elv.icq)
 		cic_end_admission(icq_to_cic(rq->elv.icq));
-	if (cfqmd->nothing_to_send &&
-	    (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
-			!cfqq_must_wait(cfqq))))
-		WRITE_ONCE(cfqmd->nothing_to_send, false);
+	cfq_ask_for(cfqq, urgent, now_ns);
 	/* Where a task goes on with what another has begun: see cfq_try_merge(). */
 	if (cfqq->shared && rq_mergeable(rq))
 		elv_rqhash_add(q, rq);
@@ -411,8 +452,10 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	u64 now_ns = blk_time_get_ns();
 	u64 repay_until_ns;
 	struct request *rq;
+	bool withheld;
 
 	cfq_lock(cfqmd);
+	withheld = cfqmd->withheld;
 	cfq_end_idle(cfqmd, cfqmd->dd.tun.group_idle_ns, now_ns);
 	if (unlikely(cfq_heads_ask(&cfqmd->dd, now_ns)))
 		cfq_decide_heads(cfqmd, now_ns);
@@ -424,6 +467,9 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	repay_until_ns = cfqmd->repay_until_ns;
 	if (unlikely(repay_until_ns))
 		cfqmd->repay_until_ns = 0;
+	if (!withheld && cfqmd->withheld &&
+	    unlikely(cfq_done_meanwhile(cfqmd)))
+		cfq_set_withheld(cfqmd, false, now_ns);
 	cfq_unlock(cfqmd);
 
 	if (unlikely(repay_until_ns))
@@ -845,6 +891,8 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (unlikely(cfqd->cfqmd->held_cfqq))
 		cfqq_end_hold(cfqq, now_ns);
 	if (!dd->nr_in_driver) {
+		if (dd->charged_until_ns + CFQ_HANDOVER_NS <= now_ns)
+			dd->busy_since_ns = now_ns;
 		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
 			cfq_group_count(cfqd, CFQ_STAT_IDLE,
 					now_ns - dd->charged_until_ns);
@@ -961,30 +1009,6 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 		cfqd = cfq_group_select_next(cfqd, now_ns);
 	}
 	return rq;
-}
-
-/*
- * Nothing more is to be sent now, or it is.  While a device without a head
- * works there is no use in asking before cfq_should_ask_again(), unless for
- * a queue that need not wait, or when a timer says so.  One is set in case
- * that what is waited for is stuck.
- */
-static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
-			     u64 now_ns)
-{
-	struct cfq_driver_data *dd = &cfqmd->dd;
-
-	WRITE_ONCE(cfqmd->withheld, withheld);
-	cfqmd->nr_since_withheld = 0;
-	WRITE_ONCE(cfqmd->nothing_to_send, withheld && !dd->one_head &&
-		   dd->nr_in_driver && !dd->par.drain);
-	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
-	    !hrtimer_is_queued(&dd->idle_timer))
-		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
-	/* No completion will tell that the time is over. */
-	if (withheld && !dd->nr_in_driver &&
-	    cfqmd->expected_until_ns > now_ns)
-		cfq_ask_at(dd, cfqmd->expected_until_ns);
 }
 
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)

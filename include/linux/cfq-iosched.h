@@ -249,6 +249,7 @@ struct cfq_driver_data {
 	/* Without a head: what the work of so many pages costs. */
 	u64			pages_cost_ns;
 	u64			sent_ns;	/* when the last request was */
+	u64			busy_since_ns;	/* that it has something to do */
 	struct cfq_parallelism	par;
 	struct cfq_heads	heads;
 
