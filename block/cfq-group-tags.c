@@ -256,10 +256,6 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more)
 		return false;
 	if (!held || (!parked && cfq_descriptors_lent(total, all_held)))
 		return true;
-	/* Where there are no turns, the last one is for who has none. */
-	if (!cfqmd->dd.one_head && all_held + 1 >= total &&
-	    cfqmd->nr_busy_groups > 1)
-		return false;
 	/* A share of all is at most the share of the group: often that will do. */
 	if ((u64)held * member_rivals_weight(leaf) >=
 	    (u64)total * leaf->entity.weight)

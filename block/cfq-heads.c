@@ -39,9 +39,6 @@
 /* After a duel that was lost the next one waits: twice as long each time, up to this. */
 #define CFQ_DUEL_LONG_PAUSE_NS	(3200 * (u64)NSEC_PER_MSEC)
 
-/* What is to be read at least, in pages a second: 4 MB/s. */
-#define CFQ_DUEL_LEAST_RATE	1000
-
 /* Who reads in sequence decides, if it is such a part of all that is read. */
 #define CFQ_DUEL_STREAMS_PART	8
 
@@ -167,7 +164,7 @@ static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
 
 	/* What says that it has no head need not have many to have none. */
 	if ((heads->many || !heads->told_one) &&
-	    before >= CFQ_DUEL_LEAST_RATE && rate > before + before / 16) {
+	    rate > before + before / 16) {
 		heads->won++;
 	} else {
 		heads->won = 0;

@@ -72,9 +72,7 @@
  * 4. Preemption.  A request of a better class ends the slice of the active
  *    queue, and so does one of another queue that is close to the head while
  *    the active queue idles (a close cooperator; e.g. two tasks that read one
- *    file in turns).  If a seeky queue is waited for, because it was the last
- *    of its group, another seeky queue will do.  A task that exits gives up
- *    its slice at once.
+ *    file in turns).  A task that exits gives up its slice at once.
  *
  * 5. Choice within a queue.  The request that is nearest to the head, going
  *    up; a request behind the head counts back_seek_penalty times its
@@ -251,9 +249,6 @@ static bool cfqq_should_preempt(const struct cfq_queue *cfqq)
 
 	if (!cfqq->sync || !active->idle_until_ns)
 		return false;
-	/* As good as what we wait for. */
-	if (!cfqq_wants_slice(active) && !cfqq_wants_slice(cfqq))
-		return true;
 	return cfq_is_close(blk_rq_pos(cfqq->next_rq),
 			    cfqd_dd(cfqd)->last_position);
 }
