@@ -37,7 +37,8 @@ shares_and_rate() {
 		"$(share_error 0 4 7) <= 0.5"
 }
 
-# Which does 58.8 thousand in a second, as many as a simple scheduler can ask for
+# Which does 58.8 thousand in a second, as many as a simple scheduler can ask for in the kernel of
+# the VM; one of a distribution needs more instructions for a request
 as_fast() {
 	title "the same where the device is as fast as the processor: within 2 pp, 98 %"
 	flood_with_and_without "read_us=68" 0 4 7
@@ -381,7 +382,9 @@ told_anew() {
 	expect "$(ios 1) and $(ios 2) reads" "$(ios 1) > 0 && $(ios 2) > 0"
 }
 
-run_cases shares_and_rate as_fast alone quiet_reader oldest_first left_over beside_reader \
+OUR_KERNEL=
+[ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
+run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
 	beside_light_readers levels equal_levels sizes writes huge_writes huger_writes stream \
 	large_writes slow_writes stuck hung_group \
-	${CONTROLLER:+told_anew}
+	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
