@@ -97,6 +97,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	par->sample_until_ns = 0;
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
+	dd->busy_since_ns = now_ns;
 }
 
 /**
@@ -110,6 +111,8 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
 	dd->par.write_work = CFQ_WORK_PAGE;
+	dd->par.window_start_ns = now_ns;
+	dd->busy_since_ns = now_ns;
 	cfq_heads_forget(dd, now_ns);
 }
 

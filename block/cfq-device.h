@@ -282,8 +282,10 @@ static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
  */
 static inline bool cfq_stays_busy(const struct cfq_driver_data *dd)
 {
+	const u64 known_ns = dd->busy_since_ns + CFQ_WORK_WINDOW_NS;
+
 	return !dd->access_work && cfq_device_busy(dd) &&
-	       dd->busy_since_ns + CFQ_WORK_WINDOW_NS <= dd->par.window_start_ns;
+	       known_ns <= dd->par.window_start_ns;
 }
 
 /*

@@ -164,7 +164,7 @@ static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
 
 	/* What says that it has no head need not have many to have none. */
 	if ((heads->many || !heads->told_one) &&
-	    rate > before + before / 16) {
+	    before && rate > before + before / 16) {
 		heads->won++;
 	} else {
 		heads->won = 0;

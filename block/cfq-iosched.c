@@ -201,11 +201,13 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 /*
  * Is the urgent @rq, on a queue that many share or of a thread of the kernel, sent
  * for others than those whose it is?  Of memory that is swapped out that is so if a
- * task needs it that is of another group: who takes more and more, or a thread for
- * him, would have all of the device.
+ * task needs it that is of another group, and not in debt itself: who takes more and
+ * more, or a thread for him, would have all of the device.
  */
-static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq)
+static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
+			  u64 now_ns)
 {
+	struct cfq_data *own;
 	bool behalf;
 
 	if (!(rq->cmd_flags & REQ_SWAP))
@@ -213,7 +215,12 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq)
 	rcu_read_lock();
 	cfq_bio_cgroup(rq->bio, &behalf);
 	rcu_read_unlock();
-	return behalf && !(current->flags & PF_KTHREAD);
+	if (!behalf || (current->flags & PF_KTHREAD))
+		return false;
+	own = cfq_group_get_current(cfqq->cfqd->cfqmd);
+	behalf = !cfq_group_in_debt(own, now_ns);
+	cfq_group_put(own);
+	return behalf;
 }
 
 /* Is the urgent @rq, which is for @cfqq, really to be sent before all others? */
@@ -223,7 +230,7 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 	struct cfq_data *cfqd = cfqq->cfqd;
 	u64 until_ns;
 
-	if (rq_for_others(rq, cfqq))
+	if (rq_for_others(rq, cfqq, now_ns))
 		return true;
 	if (cfq_entity_in_debt(&cfqq->entity, cfqd->trees, cfqq->class,
 			       4 * cfq_max_lead_ns(cfqd_dd(cfqd)), now_ns) ||
@@ -329,7 +336,8 @@ static noinline void cfq_repay_until(u64 until_ns, u64 now_ns)
 						     PF_EXITING)))
 		return;
 	/* Without memory he remains in debt. */
-	repayment = kmalloc_obj(*repayment, GFP_NOWAIT | __GFP_NOWARN);
+	repayment = kmalloc_obj(*repayment, GFP_NOWAIT | __GFP_NOWARN |
+						   __GFP_NOMEMALLOC);
 	if (!repayment)
 		return;
 	init_task_work(&repayment->work, cfq_repay);
@@ -366,8 +374,9 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 }
 
 /*
- * A request of @cfqq was queued.  Who has others in a device that is busy without a
- * head need not hurry: it is sent with what the next completions make room for.
+ * A request of @cfqq was queued.  Who has others in flash that stays busy need not
+ * hurry, unless for real time: it is sent with what the next completions make room
+ * for.  If more is queued, that may be about to be asked for.
  */
 static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
@@ -375,8 +384,9 @@ static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	struct cfq_driver_data *dd = &cfqmd->dd;
 
 	if (!urgent && !dd->one_head && cfqq->nr_in_driver &&
-	    cfq_stays_busy(dd)) {
-		if (!cfqmd->withheld)
+	    cfqq->class != CFQ_CLASS_RT && cfq_stays_busy(dd)) {
+		if (!cfqmd->withheld && list_empty(&cfqmd->urgent) &&
+		    cfqq->nr_queued == cfqmd->nr_queued)
 			cfq_set_withheld(cfqmd, true, now_ns);
 	} else if (cfqmd->nothing_to_send &&
 		   (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
@@ -463,7 +473,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	if (unlikely(repay_until_ns))
 		cfqmd->repay_until_ns = 0;
 	if (!withheld && cfqmd->withheld &&
-	    unlikely(cfq_done_meanwhile(cfqmd)))
+	    unlikely(cfq_done_meanwhile(cfqmd) || !cfq_device_busy(&cfqmd->dd)))
 		cfq_set_withheld(cfqmd, false, now_ns);
 	cfq_unlock(cfqmd);
 

@@ -268,6 +268,9 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	cfq_group_became_busy(cfqd, urgent, now_ns);
 }
 
+/* Of so many who are behind the level is looked at: the others are served first. */
+#define CFQ_LEVEL_LOOK		16
+
 /**
  * cfqq_outran_others - is a queue so far ahead of others that it has to wait?
  * @cfqq: the queue
@@ -283,16 +286,21 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 bool cfqq_outran_others(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	struct cfq_entity *first;
+	const s64 max_lead_ns = cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
+	const struct cfq_entity *own = &cfqq->entity;
+	struct cfq_entity *entity;
+	int nr = 0;
 
 	if (dd->one_head || !cfqq->sync || !cfq_order_matters(dd))
 		return false;
-	first = cfq_st_first(cfqq->entity.st);
-	while (!entity_to_cfqq(first)->sync)
-		first = cfq_st_next(first);
-	return first->weight != cfqq->entity.weight &&
-	       cfq_entity_lead(&cfqq->entity, first) >
-			(s64)cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
+	entity = cfq_st_first(own->st);
+	while (cfq_entity_lead(own, entity) > max_lead_ns &&
+	       nr++ < CFQ_LEVEL_LOOK) {
+		if (entity->weight != own->weight && entity_to_cfqq(entity)->sync)
+			return true;
+		entity = cfq_st_next(entity);
+	}
+	return false;
 }
 
 /**

@@ -320,7 +320,7 @@ static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
 /*
  * Debt.  Urgent requests go before others, and are charged as all are.  Who is
  * ahead of its equals by more than @lead_ns and what it may borrow has none that
- * are urgent, but for those that the kernel sends for it.  What was taken from
+ * are urgent, but for those that are sent for others.  What was taken from
  * better classes comes back at a hundredth of the device's time.  A task pays
  * for it where it holds no lock, so that is not where it ends: one operation
  * may need dozens of requests, and others wait for its last one.

@@ -402,7 +402,7 @@ struct cfq_data {
  *	for comparison only
  * @sent_cfqqs: with requests in the device and none queued; in order
  * @idle_cfqqs: without requests, but on their trees for a group_idle; in order
- * @withheld: requests are queued but the last dispatch gave out none
+ * @withheld: requests are queued, but there is no use in asking for one now
  * @nothing_to_send: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
  * @nr_waiting: tasks that wait for a descriptor; read locklessly
