@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define PAGE	4096
-#define MB	(1L << 20)
+#define MB	1048576L
 #define TOUCHED	1000	/* pages of the set, for each read */
 #define HOG_MB	16384L	/* more than there ever is */
 
