@@ -25,13 +25,18 @@ use_device() {
 }
 
 use_groups() {
-	local controller
-
 	[ -n "$CONTROLLER" ] || return 0
 	# Those of io.cost are of version 2 already.
 	[ "$CONTROLLER" = io ] || mount_unified
+	enable_memory_and_io "$CG"
+}
+
+# enable_memory_and_io DIRECTORY: for the groups in it
+enable_memory_and_io() {
+	local controller
+
 	for controller in memory io; do
-		echo +$controller >"$CG/cgroup.subtree_control" || fail "no $controller controller"
+		echo +$controller >"$1/cgroup.subtree_control" || fail "no $controller controller"
 	done
 }
 
@@ -46,14 +51,20 @@ group_ioprio() {
 	esac
 }
 
-# use_group NAME: its first digit is its priority
+# digit_of GROUP: which its name begins with, its priority
+digit_of() {
+	local name=${1##*/}
+
+	echo "${name%"${name#?}"}"
+}
+
 use_group() {
-	[ -z "$CONTROLLER" ] || [ -d "$CG/$1" ] || make_group "$1" "${1%"${1#?}"}"
+	[ -z "$CONTROLLER" ] || [ -d "$CG/$1" ] || make_group "$1" "$(digit_of "$1")"
 }
 
 # priority_of GROUP: that of its tasks
 priority_of() {
-	task_prio "${1%"${1#?}"}"
+	task_prio "$(digit_of "$1")"
 }
 
 # first_mb FILE: where it begins on the device; files lie one after the other

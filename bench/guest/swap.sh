@@ -21,7 +21,7 @@ user() {
 	local name=$1 group=$2 kind=$3 count
 
 	shift 3
-	count=$(run_as "${CONTROLLER:+all/}$group" "$(priority_of "$group")" \
+	count=$(run_as "$group" "$(priority_of "$group")" \
 		./memory_user "$kind" $((1000 * WAIT)) $((1000 * COUNTED)) "$@") || fail "$name has failed"
 	fact "$name" "$count"
 }
@@ -42,25 +42,18 @@ count() {
 	wait
 }
 
-# child NAME: a group below "all"
-child() {
-	[ -z "$CONTROLLER" ] || make_group "all/$1" "${1%"${1#?}"}"
-}
-
-group=$1
-other=$2
+group=all/$1
+other=all/$2
 load_device disk
 use_groups
 if [ -n "$CONTROLLER" ]; then
 	make_group all
-	for controller in memory io; do
-		echo +$controller >"$CG/all/cgroup.subtree_control" || fail "no $controller controller"
-	done
+	enable_memory_and_io "$CG/all"
 	echo ${MEMORY_MB}M >"$CG/all/memory.max" || fail "cannot limit memory"
 fi
-child "$group"
-child "$other"
-[ -z "$CONTROLLER" ] || echo ${SET_MB}M >"$CG/all/$group/memory.low" || fail "cannot protect memory"
+use_group "$group"
+use_group "$other"
+[ -z "$CONTROLLER" ] || echo ${SET_MB}M >"$CG/$group/memory.low" || fail "cannot protect memory"
 mkswap "$DEV" $((SWAP_MB * 1024)) >/dev/null
 swapon "$DEV" || fail "no swap space"
 watch_mb $SWAP_MB $SERVED_MB 0 $SWAP_MB
@@ -68,9 +61,10 @@ server alone &
 count server_alone
 hog alone &
 count hog_alone
-WAIT=$((2 * WAIT))
+SETTLED=$WAIT
+WAIT=$((2 * SETTLED))
 server beside &
-WAIT=$((WAIT / 2))
+WAIT=$SETTLED
 sleep $WAIT
 hog beside &
 count beside
