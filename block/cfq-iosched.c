@@ -1173,12 +1173,11 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 }
 
 /*
- * Requests were withheld when one was asked for last.  After a completion, is
- * it worth asking again?  A busy device without a head does not run out of
- * work, so there it is done for several completions at a time.  If it is done
- * for each, and after each insertion, the processor is the bottleneck, and
- * three groups that share flash get 18 % less from it (bench/bench --only
- * flash).
+ * Requests are withheld.  After a completion, is it worth asking for one?  A busy
+ * device without a head does not run out of work, so there it is done for several
+ * completions at a time.  If it is done for each, and after each insertion, the
+ * processor is the bottleneck, and three groups that share flash get 18 % less from
+ * it (bench/bench --only flash).
  */
 static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 {
