@@ -8,12 +8,14 @@
  *    in the device at once, so it is estimated, in one of two ways
  *    (block/cfq-device.h).  Where there is one head, the time since the previous
  *    completion: whatever finished now is what the head did since then.  On
- *    flash, the time that has passed and was not charged yet is divided among
- *    all requests in the device by the work that they are, and who is done is
- *    charged its part.  The work is the size, times what a write takes compared
- *    with a read.  If all requests counted alike, a group that reads 64 KiB at a
- *    time would have 94 % of a device beside one that reads 4 KiB, and one that
- *    writes 83 % beside one that reads (test_flash.sh).
+ *    flash, work has a price, and a request is charged by its work when it is
+ *    sent, and that is all.  The work is the size, times what a write takes
+ *    compared with a read.  If all requests counted alike, a group that reads
+ *    64 KiB at a time would have 94 % of a device beside one that reads 4 KiB,
+ *    and one that writes 83 % beside one that reads (test_flash.sh).  For the
+ *    price, the time that has passed and was not yet spent is divided among
+ *    all requests in the device by their work, and who is done has spent its
+ *    part.  Of several heads that say they are one, each request is charged that.
  *
  * 2. Depth.  On a device without a head, how many requests keep it busy is
  *    learned from completions.  What a request of a direction and size takes

@@ -95,13 +95,12 @@ static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
  * @work: of the completed request, as counted in work_in_driver until now
  * @in_driver_ns: since it was sent
  *
- * Of the time that nobody was charged yet, the part that the request's work
+ * Of the time that nobody has spent yet, the part that the request's work
  * (cfq_request_work()) is of that of all in the device, but no more than the
  * request was there.  What is left builds up until that is, for each unit of
- * work, as much as the device takes for one; so requests are charged by their
- * work, whatever they waited for.
+ * work, as much as the device takes for one, whatever requests waited for.
  *
- * Return: ns to be charged for the completed request.
+ * Return: ns that the completed request has spent.
  */
 static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
 				  unsigned int work, u64 in_driver_ns)
@@ -228,8 +227,19 @@ static inline void cfq_count_completed(struct cfq_parallelism *par,
 	par->window_start_ns = now_ns;
 }
 
-/* For so many pages that are read: fixed point. */
+/* For so many pages that are read: fixed point; and the mean over about so many. */
 #define CFQ_COST_PAGES	256U
+#define CFQ_COST_MEMORY	512U
+
+/* A request took so long for its work: each page counts alike, whatever its size. */
+static inline void cfq_cost_add(u64 *pages_cost_ns, u64 spent_ns,
+				unsigned int work)
+{
+	s64 more = spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE -
+		   *pages_cost_ns * work;
+
+	*pages_cost_ns += div_s64(more, max(work, CFQ_COST_MEMORY * CFQ_WORK_PAGE));
+}
 
 /* What so much work is expected to cost without a head, as it is charged. */
 static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd,
@@ -309,6 +319,15 @@ static inline unsigned int cfq_debt_part(const struct cfq_driver_data *dd)
 	return cfq_one_at_a_time(dd) ? 1 : CFQ_MIXED_DEBT_PART;
 }
 
+/*
+ * Is it only known when a request is done what it is to be charged?  Without a head
+ * it is what work costs, which is known before.
+ */
+static inline bool cfq_charges_completed(const struct cfq_driver_data *dd)
+{
+	return dd->one_head || dd->access_work;
+}
+
 /* Is the device so busy that the order of what is sent matters? */
 static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 {
@@ -346,8 +365,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	if (dd->one_head)
 		return spent_ns;
 	cfq_count_completed(&dd->par, cfq_sent_kind(done->sent), now_ns);
-	cfq_average_add(&dd->pages_cost_ns,
-			div_u64(spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE, work));
+	cfq_cost_add(&dd->pages_cost_ns, spent_ns, work);
 	if (dd->par.probe == done->rq)
 		cfq_learn_completed(dd, now_ns);
 	return spent_ns;

@@ -203,10 +203,13 @@ void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 			member_tree(member)->due_ns = now_ns +
 				cfq_class_wait_ns(&cfqd->cfqmd->dd, cost_ns);
 	}
+	if (cfq_charges_completed(&cfqd->cfqmd->dd))
+		cost_ns = 0;
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->stats[CFQ_STAT_REQUESTS]++;
 		cfqd->stats[CFQ_STAT_SECTORS] += sectors;
 		cfqd->stats[CFQ_STAT_WAIT] += wait_ns;
+		cfqd->stats[CFQ_STAT_TIME] += cost_ns;
 	}
 }
 

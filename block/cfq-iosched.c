@@ -15,9 +15,9 @@
  * block/cfq-tags.c, and what both layers share is block/cfq-sched.h.
  *
  * 1. Time.  A request is charged the device time that it took, as far as that
- *    can be known (block/cfq-device.c).  As it is known only at completion, a
- *    queue is charged what its requests used to cost when one is sent, and the
- *    difference when it comes back.  So the order is right with any number of
+ *    can be known (block/cfq-device.c).  On a disk it is known only at completion,
+ *    so a queue is charged what its requests used to cost when one is sent, and
+ *    the difference when it comes back.  So the order is right with any number of
  *    requests in flight.
  *
  * 2. Order.  Each class (real time, best effort, idle) has a service tree,
@@ -933,10 +933,13 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (!cfqq->nr_queued)
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
-	charged_ns = rq_set_charged(rq, dd->one_head || dd->access_work ?
-				    cfqq->cost_ns :
-				    cfq_request_cost_ns(dd, cfq_sent_work(rq->fifo_time),
-							cfq_sent_kind(rq->fifo_time)));
+	if (!cfq_charges_completed(dd))
+		cfqq->cost_ns = cfq_request_cost_ns(dd, cfq_sent_work(rq->fifo_time),
+						    cfq_sent_kind(rq->fifo_time));
+	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
+	if (!cfq_charges_completed(dd))
+		trace_cfq_charge(cfqq, charged_ns, charged_ns,
+				 CFQ_CHARGE_REQUEST);
 	cfqq_charge_entity(cfqq, charged_ns);
 	cfq_group_sent(cfqd, blk_rq_sectors(rq),
 		       now_ns - min(now_ns, rq->start_time_ns), charged_ns,
@@ -1163,10 +1166,13 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		cfqd->cfqmd->sync_writer = cfqd;
 		cfqd->cfqmd->sync_written_ns = done->end_ns;
 	}
-	cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
-	trace_cfq_charge(cfqq, spent_ns, estimate_ns, CFQ_CHARGE_REQUEST);
-	cfq_average_add(&cfqq->cost_ns, spent_ns);
-	cfq_average_add(&dd->mean_cost_ns, spent_ns);
+	if (cfq_charges_completed(dd)) {
+		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
+		trace_cfq_charge(cfqq, spent_ns, estimate_ns,
+				 CFQ_CHARGE_REQUEST);
+		cfq_average_add(&cfqq->cost_ns, spent_ns);
+		cfq_average_add(&dd->mean_cost_ns, spent_ns);
+	}
 
 	if (!cfqq->nr_queued && !cfqq->nr_in_driver)
 		cfqq_ran_dry(cfqq, cfq_opf_urgent(done->opf), done->end_ns);

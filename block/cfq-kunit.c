@@ -29,6 +29,28 @@ static void cfq_test_prio_slice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_prio_slice_ns(5, 7), 2ULL);
 }
 
+/* What a page costs does not depend on the order of large and small requests. */
+static void cfq_test_cost(struct kunit *test)
+{
+	const unsigned int page = CFQ_WORK_PAGE, large = 128 * page;
+	u64 cost_ns = 0;
+	int i;
+
+	/* One page takes 20 us in small requests, and 30 in large ones. */
+	for (i = 0; i < 128 * 40; i++) {
+		cfq_cost_add(&cost_ns, 20 * NSEC_PER_USEC, page);
+		if (i % 128 == 127)
+			cfq_cost_add(&cost_ns, 128 * 30 * NSEC_PER_USEC, large);
+	}
+	KUNIT_EXPECT_GT(test, cost_ns, CFQ_COST_PAGES * 24 * NSEC_PER_USEC);
+	KUNIT_EXPECT_LT(test, cost_ns, CFQ_COST_PAGES * 27 * NSEC_PER_USEC);
+
+	/* What is larger than all that is remembered is all that counts. */
+	cfq_cost_add(&cost_ns, 1024 * 10 * NSEC_PER_USEC, 1024 * page);
+	KUNIT_EXPECT_GE(test, cost_ns, CFQ_COST_PAGES * 10 * NSEC_PER_USEC - 1);
+	KUNIT_EXPECT_LE(test, cost_ns, CFQ_COST_PAGES * 10 * NSEC_PER_USEC + 1);
+}
+
 static void cfq_test_heads(struct kunit *test)
 {
 	unsigned int samples = 0, soon = 0, i;
@@ -1023,6 +1045,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_overdue_entity),
 	KUNIT_CASE(cfq_test_debt),
 	KUNIT_CASE(cfq_test_prio_slice),
+	KUNIT_CASE(cfq_test_cost),
 	KUNIT_CASE(cfq_test_heads),
 	KUNIT_CASE(cfq_test_latency_slice),
 	KUNIT_CASE(cfq_test_group_prio),
