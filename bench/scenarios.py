@@ -178,7 +178,7 @@ def speeds(channels, times_us):
         f"flash of {channels} channels that takes so many us for a page, 4 KB random reads, 4 jobs a group, 16 deep:"
         " error in pp, thousands of I/Os a second",
         f"speeds.sh {channels} " + " ".join(map(str, times_us)),
-        1,
+        2,
         three(4, ["read"] * 3),
         goal="error <= 2 pp, >= 97 % of none, as long as mq-deadline gets what the device can do",
     )

@@ -34,6 +34,9 @@
 /* Requests in the device for each that it can work on at the same time. */
 #define CFQ_DEPTH_RATIO		2
 
+/* Times as many where processors are short, so that they need not hurry. */
+#define CFQ_STRICT_DEPTHS	4
+
 /* On a disk, the part of a slice that one who rides may be ahead of others. */
 #define CFQ_RIDE_LEAD_PART	4
 

@@ -77,14 +77,6 @@ static void cfq_set_full_work(struct cfq_driver_data *dd)
 	dd->full_work = dd->one_head ? CFQ_DISK_WORK : min(work, UINT_MAX);
 }
 
-/* What is seen from now on says how busy the device is and for how long it was. */
-static void cfq_start_window(struct cfq_driver_data *dd, u64 now_ns)
-{
-	dd->par.work_ns = 0;
-	dd->par.window_start_ns = now_ns;
-	dd->busy_since_ns = now_ns;
-}
-
 /**
  * cfq_device_set_one_head - from now on a device is used in another way
  * @dd: the device
@@ -105,7 +97,8 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	par->probe = NULL;
 	par->drain = false;
 	par->sample_until_ns = 0;
-	cfq_start_window(dd, now_ns);
+	par->work_ns = 0;
+	par->window_start_ns = now_ns;
 }
 
 /**
@@ -119,7 +112,7 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
 	dd->par.write_work = CFQ_WORK_PAGE;
-	cfq_start_window(dd, now_ns);
+	dd->par.window_start_ns = now_ns;
 	cfq_heads_forget(dd, now_ns);
 }
 

@@ -118,8 +118,16 @@ static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
 /* Is it to be decided anew how the device is to be used? */
 static inline bool cfq_heads_ask(const struct cfq_driver_data *dd, u64 now_ns)
 {
-	return now_ns >= dd->heads.next_ns ||
+	return now_ns >= dd->heads.duel.next_ns ||
 	       dd->heads.told_one != cfq_told_one_head(dd->queue);
+}
+
+/* So much was done, also by those whom a duel is to serve if @served. */
+static inline void cfq_duel_count(struct cfq_duel *duel, u64 amount, bool served)
+{
+	duel->done[0] += amount;
+	if (served)
+		duel->done[1] += amount;
 }
 
 /* @stream has a slice: it competes with the one that had the last. */
@@ -272,30 +280,24 @@ static inline u64 cfq_request_cost_ns(const struct cfq_driver_data *dd,
  */
 #define CFQ_HANDOVER_NS		(500 * NSEC_PER_USEC)
 
+/* Requests that keep it busy without a head: more if processors come late. */
+static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
+{
+	return cfq_useful_depth(dd->par.parallel) *
+	       (dd->strict ? CFQ_STRICT_DEPTHS : 1);
+}
+
 /*
  * Without a head: are as many in the device as keep it busy?  One less will do if
  * it has work for so long that it does not run out of it before the next comes.
  */
 static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
 {
-	const unsigned int useful = cfq_useful_depth(dd->par.parallel);
+	const unsigned int full = cfq_full_depth(dd);
 
-	return dd->nr_in_driver >= useful ||
-	       (dd->nr_in_driver + 1 == useful &&
+	return dd->nr_in_driver >= full ||
+	       (dd->nr_in_driver + 1 == full &&
 		cfq_work_cost_ns(dd, dd->work_in_driver) >= CFQ_HANDOVER_NS);
-}
-
-/*
- * Is it busy, and was it hardly ever empty while it was seen how many do that?  Who
- * sends many at once, now and then, meets a device of which little is known.  Not
- * asked of several heads, which take so long that the processor is not short.
- */
-static inline bool cfq_stays_busy(const struct cfq_driver_data *dd)
-{
-	const u64 known_ns = dd->busy_since_ns + CFQ_WORK_WINDOW_NS;
-
-	return !dd->access_work && cfq_device_busy(dd) &&
-	       known_ns <= dd->par.window_start_ns;
 }
 
 /*
@@ -328,10 +330,10 @@ static inline bool cfq_charges_completed(const struct cfq_driver_data *dd)
 	return dd->one_head || dd->access_work;
 }
 
-/* Is the device so busy that the order of what is sent matters? */
+/* Does the order of what is sent matter?  Without a head, if the device is busy. */
 static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 {
-	return dd->one_head || cfq_device_busy(dd);
+	return dd->one_head || dd->strict || cfq_device_busy(dd);
 }
 
 /* A request came back of a device that is full, or of which some seemed lost. */
@@ -364,6 +366,8 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 		cfq_device_works(dd, work, in_driver_ns, now_ns);
 	if (dd->one_head)
 		return spent_ns;
+	if (!dd->heads.duel.of_turns)
+		cfq_duel_count(&dd->heads.duel, work, false);
 	cfq_count_completed(&dd->par, cfq_sent_kind(done->sent), now_ns);
 	cfq_cost_add(&dd->pages_cost_ns, spent_ns, work);
 	if (dd->par.probe == done->rq)

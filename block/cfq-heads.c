@@ -27,14 +27,32 @@
  *    others.  Duels show 1., too, where only one stream at a time is served.  So
  *    there are some until that is known, and now and then thereafter.
  *
+ * 3. Who is ahead of others without a head waits if the device has enough to do.
+ *    Where the processors are slower than the device, it never has: then each gets
+ *    as much as they do for it.  To let those who are ahead wait all the same helps
+ *    if others do more meanwhile, as they wanted nothing but a processor, and
+ *    leaves the device idle if these had nothing to do.  Only a duel tells.  It is
+ *    won if the processors have no time left and the device does hardly less; and
+ *    a duel against it need be won but once.
+ *
  * All is under cfqmd->lock.
  */
+#include <linux/cpumask.h>
+#include <linux/kernel_stat.h>
+#include <linux/tick.h>
+
 #include "cfq-device.h"
 
-/* How long it takes until all is completed that was sent in the other way. */
-#define CFQ_DUEL_CHANGE_NS	(50 * NSEC_PER_MSEC)
-#define CFQ_DUEL_NS		(100 * NSEC_PER_MSEC)
+/*
+ * A duel measures for two of these, and again, with one between for what was sent
+ * in the other way; and so long it is to the next one if it was won.
+ */
+#define CFQ_DUEL_UNIT_NS	(50 * NSEC_PER_MSEC)
+#define CFQ_DUEL_FLASH_UNIT_NS	(20 * NSEC_PER_MSEC)
 #define CFQ_DUELS_WON		3
+
+/* Of so long ago is what makes it worth having one. */
+#define CFQ_DUEL_REASON_NS	(100 * NSEC_PER_MSEC)
 
 /* After a duel that was lost the next one waits: twice as long each time, up to this. */
 #define CFQ_DUEL_LONG_PAUSE_NS	(3200 * (u64)NSEC_PER_MSEC)
@@ -48,6 +66,20 @@
 /* A request counts as much as so many pages more, as it may have to seek. */
 #define CFQ_DUEL_REQUEST_PAGES	16
 
+/* One about turns, or about strictness, begins. */
+static void cfq_duel_init(struct cfq_duel *duel, bool of_turns, bool soon,
+			  u64 now_ns)
+{
+	const u64 unit_ns = of_turns ? CFQ_DUEL_UNIT_NS : CFQ_DUEL_FLASH_UNIT_NS;
+
+	*duel = (struct cfq_duel) {
+		.of_turns = of_turns,
+		.unit_ns = unit_ns,
+		.next_ns = now_ns,
+		.pause_ns = soon ? unit_ns : CFQ_DUEL_LONG_PAUSE_NS,
+	};
+}
+
 /**
  * cfq_heads_forget - nothing is known of what a device is but what it says
  * @dd: the device
@@ -60,9 +92,9 @@ void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
 	dd->heads = (struct cfq_heads) {
 		.told_one = told_one,
 		.watched = told_one,
-		.next_ns = told_one ? now_ns : U64_MAX,
-		.pause_ns = told_one ? CFQ_DUEL_CHANGE_NS : CFQ_DUEL_LONG_PAUSE_NS,
 	};
+	dd->strict = false;
+	cfq_duel_init(&dd->heads.duel, told_one, told_one, now_ns);
 }
 
 /**
@@ -80,7 +112,6 @@ void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
 	heads->samples = 0;
 	heads->soon = 0;
 	heads->many = false;
-	heads->next_ns = 0;
 }
 
 /**
@@ -99,9 +130,9 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 				   CFQ_WORK_PAGE;
 	u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
 
-	heads->duel_pages[0] += pages + CFQ_DUEL_REQUEST_PAGES;
-	if (stream)
-		heads->duel_pages[1] += pages + CFQ_DUEL_REQUEST_PAGES;
+	if (heads->duel.of_turns)
+		cfq_duel_count(&heads->duel, pages + CFQ_DUEL_REQUEST_PAGES,
+			       stream);
 	if (cfq_is_far(heads->position, done->position) &&
 	    gap_ns < cfq_done_in_driver_ns(done)) {
 		cfq_heads_add(&heads->samples, &heads->soon,
@@ -120,114 +151,188 @@ static bool cfq_one_head_seen(const struct cfq_heads *heads)
 	return heads->samples >= CFQ_HEADS_SAMPLES && !heads->many;
 }
 
-/* Until duels show that it is better otherwise. */
-static void cfq_heads_take_turns(struct cfq_heads *heads)
+/* The next phase of a duel takes so many units. */
+static void cfq_duel_next(struct cfq_duel *duel, enum cfq_duel_phase phase,
+			  unsigned int units, u64 now_ns)
 {
-	heads->mixed = false;
-	heads->won = 0;
+	duel->phase = phase;
+	duel->done[0] = 0;
+	duel->done[1] = 0;
+	duel->phase_ns = now_ns;
+	duel->next_ns = now_ns + units * duel->unit_ns;
 }
 
-/* The next phase of a duel, or the pause before one, takes so long. */
-static void cfq_duel_next(struct cfq_heads *heads, enum cfq_duel_phase phase,
-			  u64 ns, u64 now_ns)
+/* There is none for so long. */
+static void cfq_duel_pause(struct cfq_duel *duel, u64 ns, u64 now_ns)
 {
-	heads->phase = phase;
-	heads->duel_pages[0] = 0;
-	heads->duel_pages[1] = 0;
-	heads->phase_ns = now_ns;
-	heads->next_ns = now_ns + ns;
+	duel->again_ns = now_ns + ns;
+	cfq_duel_next(duel, CFQ_DUEL_NONE, 1, now_ns);
 }
 
-/* Is the device used as if it had several heads, for now? */
-static bool cfq_heads_mixed(const struct cfq_heads *heads)
+/* Is the device used the other way, for now? */
+static bool cfq_duel_other(const struct cfq_duel *duel)
 {
-	return heads->mixed != (heads->phase == CFQ_DUEL_CHANGE ||
-				heads->phase == CFQ_DUEL_OTHER);
+	return duel->other != (duel->phase == CFQ_DUEL_CHANGE ||
+			       duel->phase == CFQ_DUEL_OTHER);
 }
 
-/* What was read in this phase, by @streams or by all, is worth so many pages a second. */
-static u64 cfq_duel_rate(const struct cfq_heads *heads, bool streams, u64 now_ns)
+/* What was done in this phase, in a second: by all, or by those whom it is for. */
+static u64 cfq_duel_rate(const struct cfq_duel *duel, int whose, u64 now_ns)
 {
-	u64 rate = div64_u64(heads->duel_pages[streams] * NSEC_PER_SEC,
-			     now_ns - heads->phase_ns);
-
-	return streams && cfq_heads_mixed(heads) ? rate * 2 / 3 : rate;
-}
-
-static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
-{
-	const bool streams = heads->duel_rate[1] >= heads->duel_rate[0] /
-						    CFQ_DUEL_STREAMS_PART;
-	u64 rate = cfq_duel_rate(heads, streams, now_ns);
-	u64 before = heads->duel_rate[streams];
-	u64 pause_ns = CFQ_DUEL_CHANGE_NS;
-
-	/* What says that it has no head need not have many to have none. */
-	if ((heads->many || !heads->told_one) &&
-	    before && rate > before + before / 16) {
-		heads->won++;
-	} else {
-		heads->won = 0;
-		pause_ns = heads->pause_ns;
-		heads->pause_ns = min(2 * pause_ns, CFQ_DUEL_LONG_PAUSE_NS);
-	}
-	if (heads->won == CFQ_DUELS_WON) {
-		heads->won = 0;
-		heads->mixed = !heads->mixed;
-		heads->pause_ns = CFQ_DUEL_CHANGE_NS;
-	}
-	cfq_duel_next(heads, CFQ_DUEL_NONE, pause_ns, now_ns);
+	return mul_u64_u64_div_u64(duel->done[whose], NSEC_PER_SEC,
+				   now_ns - duel->phase_ns);
 }
 
 /*
- * Is it worth trying?  Not while there is one head for all that was seen lately, nor
- * without streams that compete, unless several heads have something to do.
+ * The next phase, if a duel is @due or goes on.
+ * Return: whether both ways are measured: what is used otherwise is in the rates.
  */
-static bool cfq_duel_due(const struct cfq_driver_data *dd, u64 now_ns)
+static bool cfq_duel_go_on(struct cfq_duel *duel, bool due, u64 now_ns)
+{
+	/* Nobody has asked in time, so it says nothing. */
+	if (duel->phase != CFQ_DUEL_NONE &&
+	    duel->next_ns + 2 * duel->unit_ns <= now_ns) {
+		duel->won = 0;
+		cfq_duel_pause(duel, duel->pause_ns, now_ns);
+		return false;
+	}
+	switch (duel->phase) {
+	case CFQ_DUEL_NONE:
+		if (due && duel->again_ns <= now_ns)
+			cfq_duel_next(duel, CFQ_DUEL_SAME, 2, now_ns);
+		else
+			cfq_duel_next(duel, CFQ_DUEL_NONE, 1, now_ns);
+		break;
+	case CFQ_DUEL_SAME:
+		duel->rate[0] = cfq_duel_rate(duel, 0, now_ns);
+		duel->rate[1] = cfq_duel_rate(duel, 1, now_ns);
+		cfq_duel_next(duel, CFQ_DUEL_CHANGE, 1, now_ns);
+		break;
+	case CFQ_DUEL_CHANGE:
+		cfq_duel_next(duel, CFQ_DUEL_OTHER, 2, now_ns);
+		break;
+	case CFQ_DUEL_OTHER:
+		return true;
+	}
+	return false;
+}
+
+/* A duel was won, or lost, by what is not chosen; so many in a row decide. */
+static void cfq_duel_end(struct cfq_duel *duel, bool won, unsigned int decide,
+			 u64 now_ns)
+{
+	u64 pause_ns = duel->unit_ns;
+
+	if (won) {
+		duel->won++;
+	} else {
+		duel->won = 0;
+		pause_ns = duel->pause_ns;
+		duel->pause_ns = min(2 * pause_ns, CFQ_DUEL_LONG_PAUSE_NS);
+	}
+	if (duel->won == decide) {
+		duel->won = 0;
+		duel->other = !duel->other;
+		duel->pause_ns = duel->unit_ns;
+	}
+	cfq_duel_pause(duel, pause_ns, now_ns);
+}
+
+/*
+ * Are turns worth trying, or to go without?  Not while there is one head for all
+ * that was seen lately, nor without streams that compete, unless several heads have
+ * something to do.
+ */
+static bool cfq_turns_duel_due(const struct cfq_driver_data *dd, u64 now_ns)
 {
 	const struct cfq_heads *heads = &dd->heads;
 
-	if (heads->mixed || (heads->many && dd->nr_in_driver > 1))
+	if (heads->duel.other || (heads->many && dd->nr_in_driver > 1))
 		return dd->nr_in_driver > 1;
 	if (heads->told_one && cfq_one_head_seen(heads) &&
 	    heads->sample_ns + CFQ_HEADS_VALID_NS > now_ns)
 		return false;
-	return heads->competed_ns + CFQ_DUEL_NS > now_ns;
+	return heads->competed_ns + CFQ_DUEL_REASON_NS > now_ns;
+}
+
+/* Is more read the other way: by streams, or by all if there are none? */
+static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
+{
+	const struct cfq_duel *duel = &heads->duel;
+	const bool streams = duel->rate[1] >= duel->rate[0] /
+					      CFQ_DUEL_STREAMS_PART;
+	u64 rate = cfq_duel_rate(duel, streams, now_ns);
+	u64 before = duel->rate[streams];
+
+	/* To those a turn is worth half as much again. */
+	if (streams && cfq_duel_other(duel))
+		rate = rate * 2 / 3;
+	else if (streams)
+		before = before * 2 / 3;
+	/* What says that it has no head need not have many to have none. */
+	return (heads->many || !heads->told_one) &&
+	       before && rate > before + before / 16;
 }
 
 /* The device may have one head: what is to be done with it? */
-static void cfq_duel(struct cfq_driver_data *dd, u64 now_ns)
+static void cfq_turns_duel(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
+	struct cfq_duel *duel = &heads->duel;
 
-	/* Nobody has asked in time, so it says nothing. */
-	if (heads->phase != CFQ_DUEL_NONE &&
-	    heads->next_ns + CFQ_DUEL_NS <= now_ns) {
-		heads->won = 0;
-		cfq_duel_next(heads, CFQ_DUEL_NONE, heads->pause_ns, now_ns);
-		return;
+	if (duel->phase == CFQ_DUEL_NONE && heads->told_one &&
+	    cfq_one_head_seen(heads)) {
+		duel->other = false;
+		duel->won = 0;
 	}
-	switch (heads->phase) {
-	case CFQ_DUEL_NONE:
-		if (heads->told_one && cfq_one_head_seen(heads))
-			cfq_heads_take_turns(heads);
-		cfq_duel_next(heads, cfq_duel_due(dd, now_ns) ? CFQ_DUEL_SAME :
-								CFQ_DUEL_NONE,
-			      CFQ_DUEL_NS, now_ns);
-		break;
-	case CFQ_DUEL_SAME:
-		heads->duel_rate[0] = cfq_duel_rate(heads, false, now_ns);
-		heads->duel_rate[1] = cfq_duel_rate(heads, true, now_ns);
-		cfq_duel_next(heads, CFQ_DUEL_CHANGE, CFQ_DUEL_CHANGE_NS,
-			      now_ns);
-		break;
-	case CFQ_DUEL_CHANGE:
-		cfq_duel_next(heads, CFQ_DUEL_OTHER, CFQ_DUEL_NS, now_ns);
-		break;
-	case CFQ_DUEL_OTHER:
-		cfq_duel_end(heads, now_ns);
-		break;
-	}
+	if (cfq_duel_go_on(duel, cfq_turns_duel_due(dd, now_ns), now_ns))
+		cfq_duel_end(duel, cfq_turns_duel_won(heads, now_ns),
+			     CFQ_DUELS_WON, now_ns);
+}
+
+/* Notes whether the processors had nothing to do for a part of the last time. */
+static void cfq_watch_processors(struct cfq_heads *heads, u64 now_ns)
+{
+	const u64 elapsed_us = div_u64(now_ns - heads->idle_asked_ns,
+				       NSEC_PER_USEC);
+	u64 idle_us = 0;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		idle_us += get_cpu_idle_time_us(cpu, NULL) +
+			   get_cpu_iowait_time_us(cpu, NULL);
+	heads->cpus_busy = idle_us - heads->idle_us < elapsed_us / 16;
+	heads->idle_us = idle_us;
+	heads->idle_asked_ns = now_ns;
+}
+
+/* That may have an eighth less done, or hardly less if processors are idle. */
+static bool cfq_strict_pays(const struct cfq_heads *heads, u64 now_ns)
+{
+	const struct cfq_duel *duel = &heads->duel;
+	u64 open = duel->rate[0], strict = cfq_duel_rate(duel, 0, now_ns);
+
+	if (duel->other)
+		swap(open, strict);
+	return strict >= open - open / (heads->cpus_busy ? 8 : 32);
+}
+
+/* The device has no head: has who is ahead to wait even if it has room? */
+static void cfq_strict_duel(struct cfq_driver_data *dd, u64 now_ns)
+{
+	struct cfq_heads *heads = &dd->heads;
+	struct cfq_duel *duel = &heads->duel;
+	bool due = duel->other;
+
+	cfq_watch_processors(heads, now_ns);
+	if (!duel->other)
+		due = heads->cpus_busy && !dd->access_work &&
+		      heads->passed_ns + CFQ_DUEL_REASON_NS > now_ns;
+	else if (!heads->cpus_busy)
+		duel->again_ns = now_ns;
+	if (cfq_duel_go_on(duel, due, now_ns))
+		cfq_duel_end(duel, cfq_strict_pays(heads, now_ns) != duel->other,
+			     duel->other ? 1 : CFQ_DUELS_WON, now_ns);
 }
 
 /**
@@ -235,12 +340,15 @@ static void cfq_duel(struct cfq_driver_data *dd, u64 now_ns)
  * @dd: the device
  * @now_ns: time, at or after what cfq_heads_ask() waits for
  *
+ * And if not, who is ahead of others has to wait, or not.
+ *
  * Return: the answer, until cfq_heads_ask() is true again.
  */
 bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
 	bool told_one = cfq_told_one_head(dd->queue);
+	bool may_have_one;
 
 	if (told_one != heads->told_one) {
 		cfq_device_forget(dd, now_ns);
@@ -248,13 +356,17 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 	}
 	if (heads->sample_ns + CFQ_HEADS_VALID_NS <= now_ns && !told_one)
 		heads->samples = 0;
-	if (!told_one && (!heads->watched || !cfq_one_head_seen(heads))) {
-		cfq_heads_take_turns(heads);
-		cfq_duel_next(heads, CFQ_DUEL_NONE, CFQ_DUEL_NS, now_ns);
-		if (!heads->watched)
-			heads->next_ns = U64_MAX;
-		return false;
+	may_have_one = told_one ||
+		       (heads->watched && cfq_one_head_seen(heads));
+	if (heads->duel.of_turns != may_have_one)
+		cfq_duel_init(&heads->duel, may_have_one, false, now_ns);
+	if (may_have_one) {
+		dd->strict = false;
+		heads->cpus_busy = false;
+		cfq_turns_duel(dd, now_ns);
+		return !cfq_duel_other(&heads->duel);
 	}
-	cfq_duel(dd, now_ns);
-	return !cfq_heads_mixed(heads);
+	cfq_strict_duel(dd, now_ns);
+	dd->strict = cfq_duel_other(&heads->duel);
+	return false;
 }

@@ -363,7 +363,9 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 	WRITE_ONCE(cfqmd->withheld, withheld);
 	cfqmd->nr_since_withheld = 0;
 	WRITE_ONCE(cfqmd->nothing_to_send, withheld && !dd->one_head &&
-		   dd->nr_in_driver && !dd->par.drain);
+		   !dd->par.drain &&
+		   (dd->nr_in_driver ||
+		    (dd->strict && cfqmd->expected_until_ns > now_ns)));
 	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
 	    !hrtimer_is_queued(&dd->idle_timer))
 		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
@@ -374,17 +376,17 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 }
 
 /*
- * A request of @cfqq was queued.  Who has others in flash that stays busy need not
- * hurry, unless for real time: it is sent with what the next completions make room
- * for.  If more is queued, that may be about to be asked for.
+ * A request of @cfqq was queued.  Where processors are short, who has others in flash
+ * that is busy need not hurry, unless for real time: it is sent with what the next
+ * completions make room for.  If more is queued, that may be about to be asked for.
  */
 static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_driver_data *dd = &cfqmd->dd;
 
-	if (!urgent && !dd->one_head && cfqq->nr_in_driver &&
-	    cfqq->class != CFQ_CLASS_RT && cfq_stays_busy(dd)) {
+	if (dd->heads.cpus_busy && !urgent && cfqq->nr_in_driver &&
+	    cfqq->class != CFQ_CLASS_RT && cfq_device_busy(dd)) {
 		if (!cfqmd->withheld && list_empty(&cfqmd->urgent) &&
 		    cfqq->nr_queued == cfqmd->nr_queued)
 			cfq_set_withheld(cfqmd, true, now_ns);
@@ -439,8 +441,11 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 /* It may be known better by now what the device is (block/cfq-heads.c). */
 static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
+	const bool strict = cfqmd->dd.strict;
 	bool one_head = cfq_heads_decide(&cfqmd->dd, now_ns);
 
+	if (strict != cfqmd->dd.strict)
+		WRITE_ONCE(cfqmd->nothing_to_send, false);
 	if (one_head == cfqmd->dd.one_head)
 		return;
 	/* That of a plug may be earlier than what was just completed. */
@@ -802,7 +807,7 @@ static inline bool cfqq_holds_long(struct cfq_queue *cfqq, u64 now_ns)
 /* The queue to be served next, or NULL if none may be. */
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
-	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	const s64 max_lead_ns = cfq_max_lead_ns(dd);
 	struct cfq_queue *cfqq;
 	enum cfq_class class;
@@ -835,9 +840,10 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 				return NULL;
 			if (cfqq_outran_others(cfqq))
 				break;
-			if (!dd->one_head)
-				cfq_st_forget_behind(entity, max_lead_ns /
-						     cfq_debt_part(dd), NULL);
+			if (!dd->one_head &&
+			    cfq_st_forget_behind(entity, max_lead_ns /
+						 cfq_debt_part(dd), NULL))
+				dd->heads.passed_ns = now_ns;
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq, now_ns);
 			return cfqq;
@@ -896,8 +902,6 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (unlikely(cfqd->cfqmd->held_cfqq))
 		cfqq_end_hold(cfqq, now_ns);
 	if (!dd->nr_in_driver) {
-		if (dd->charged_until_ns + CFQ_HANDOVER_NS <= now_ns)
-			dd->busy_since_ns = now_ns;
 		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
 			cfq_group_count(cfqd, CFQ_STAT_IDLE,
 					now_ns - dd->charged_until_ns);
@@ -1009,7 +1013,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 			return cfq_give_first(rq, now_ns);
 		cfqq = cfq_select_queue(cfqd, now_ns);
 		if (cfqq) {
-			cfq_group_passes_others(cfqd);
+			cfq_group_passes_others(cfqd, now_ns);
 			rq = cfqq_give_request(cfqq, now_ns);
 		}
 		if (rq || cfqmd->dd.par.drain)
@@ -1183,14 +1187,17 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
  * device without a head does not run out of work, so there it is done for several
  * completions at a time.  If it is done for each, and after each insertion, the
  * processor is the bottleneck, and three groups that share flash get 18 % less from
- * it (bench/bench --only flash).
+ * it (bench/bench --only flash).  Where it is short all the same, and who is ahead
+ * waits whatever room there is, who is waited for asks himself.
  */
 static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 {
 	const struct cfq_driver_data *dd = &cfqmd->dd;
+	const unsigned int half = cfq_full_depth(dd) / 2;
 
-	if (dd->one_head ||
-	    dd->nr_in_driver <= cfq_useful_depth(dd->par.parallel) / 2)
+	if (dd->strict)
+		return dd->nr_in_driver == half;
+	if (dd->one_head || dd->nr_in_driver <= half)
 		return true;
 	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
 }
@@ -1232,8 +1239,14 @@ static bool cfq_go_on(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	if (unlikely(cfqmd->nr_waiting))
 		cfq_admit_waiters(cfqmd);
-	if (!cfqmd->withheld || !cfq_should_ask_again(cfqmd))
+	if (!cfqmd->withheld)
 		return false;
+	if (!cfq_should_ask_again(cfqmd)) {
+		/* Those for whom others wait may not come back. */
+		if (!cfqmd->dd.nr_in_driver)
+			cfq_ask_at(&cfqmd->dd, cfqmd->expected_until_ns);
+		return false;
+	}
 	cfq_set_withheld(cfqmd, false, now_ns);
 	return cfqmd->nr_queued;
 }

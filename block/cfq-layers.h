@@ -89,7 +89,7 @@ void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
-void cfq_group_passes_others(struct cfq_data *cfqd);
+void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd);
 bool cfq_group_others_due(const struct cfq_data *cfqd, u64 now_ns);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
@@ -295,7 +295,7 @@ static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
 	return NULL;
 }
 
-static inline void cfq_group_passes_others(struct cfq_data *cfqd)
+static inline void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
 {
 }
 

@@ -186,16 +186,19 @@ static inline bool cfq_st_forget_first(const struct cfq_entity *entity,
  * @lead_ns to twice that of virtual time (so that this is done now and then).
  * They move, and not @entity, so that all others keep their places.  @owed, if
  * given, tells of whom it is owed all the same; it ends there.
+ * Return: whether somebody had left that much.
  */
-static inline void cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
+static inline bool cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
 					bool (*owed)(struct cfq_entity *first))
 {
 	struct cfq_service_tree *st = entity->st;
+	bool left = false;
 
 	if (cfq_entity_lead(entity, cfq_st_first(st)) > 2 * (s64)lead_ns)
 		while (!(owed && owed(cfq_st_first(st))) &&
 		       cfq_st_forget_first(entity, lead_ns))
-			;
+			left = true;
+	return left;
 }
 
 /**

@@ -239,10 +239,10 @@ static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
 		   dd->par.write_work % CFQ_WORK_PAGE * 100 / CFQ_WORK_PAGE,
 		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld,
 		   cfqmd->nr_waiting);
-	seq_printf(m, "far_reads %u\nsoon %u.%02u\nmixed %d\n",
+	seq_printf(m, "far_reads %u\nsoon %u.%02u\nmixed %d\nstrict %d\n",
 		   dd->heads.samples, dd->heads.soon / CFQ_HEADS_ALL,
 		   dd->heads.soon % CFQ_HEADS_ALL * 100 / CFQ_HEADS_ALL,
-		   dd->heads.mixed);
+		   dd->heads.duel.of_turns && dd->heads.duel.other, dd->strict);
 }
 
 static int cfq_device_show(void *data, struct seq_file *m)

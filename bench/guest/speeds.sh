@@ -9,8 +9,9 @@ EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
 . ./test_common.sh
 
-RAMP_S=0.5
-COUNTED_S=1
+# It is found out first that the processor is short
+RAMP_S=2
+COUNTED_S=2
 STRETCH_MB=1000
 
 channels=$1

@@ -183,7 +183,7 @@ struct cfq_parallelism {
 	bool		drain;		/* nothing is sent, for a sample */
 };
 
-/* Slices, or all at the same time?  See block/cfq-heads.c. */
+/* Is another way of using the device better?  See block/cfq-heads.c. */
 enum cfq_duel_phase {
 	CFQ_DUEL_NONE,
 	CFQ_DUEL_SAME,		/* measured as it is */
@@ -191,12 +191,29 @@ enum cfq_duel_phase {
 	CFQ_DUEL_OTHER,		/* measured as it would be otherwise */
 };
 
+struct cfq_duel {
+	bool		of_turns;	/* or not; else it is of strictness */
+	bool		other;		/* than at first: it is better */
+	enum cfq_duel_phase phase;
+	unsigned int	won;		/* running */
+	u64		unit_ns;	/* of how long it takes */
+	u64		phase_ns;	/* its begin */
+	u64		next_ns;	/* when something is to be decided */
+	u64		again_ns;	/* not before that */
+	u64		pause_ns;	/* to the next one, if it is lost */
+	/*
+	 * What was done in this phase, and in a second of the one before: by all,
+	 * and by [1] those whom it is to serve.
+	 */
+	u64		done[2];
+	u64		rate[2];
+};
+
 /* What the device is. */
 struct cfq_heads {
 	bool		told_one;	/* it says: one head */
 	bool		watched;	/* a read takes as long as a head needs */
 	bool		many;		/* it has several, as far as is known */
-	bool		mixed;		/* so it is better without slices */
 
 	sector_t	position;	/* of the read that was completed last */
 	u64		completed_ns;
@@ -204,16 +221,13 @@ struct cfq_heads {
 	unsigned int	soon;		/* of these, of CFQ_HEADS_ALL, so soon */
 	u64		sample_ns;	/* when the last one was */
 
-	enum cfq_duel_phase phase;
-	unsigned int	won;		/* duels running */
 	const void	*stream;	/* that had the last slice: to compare */
 	u64		competed_ns;	/* when another one had one */
-	u64		phase_ns;	/* its begin */
-	u64		next_ns;	/* when something is to be decided */
-	u64		pause_ns;	/* to the next duel */
-	/* Pages read in this phase, and a second in the one before: [1] by streams. */
-	u64		duel_pages[2];
-	u64		duel_rate[2];
+	u64		passed_ns;	/* when some had what others had left */
+	bool		cpus_busy;	/* all of them, without a head */
+	u64		idle_us;	/* of all processors */
+	u64		idle_asked_ns;	/* when it was so much */
+	struct cfq_duel	duel;
 };
 
 /* What exists once per device because the hardware does. */
@@ -224,6 +238,8 @@ struct cfq_driver_data {
 	 * time, seeks cost, and waiting for the next nearby request can pay.
 	 */
 	bool			one_head;
+	/* Without a head: who is ahead waits, whatever room there is. */
+	bool			strict;
 	/* Requests sent, not completed; read locklessly by cfq_nr_descriptors(). */
 	unsigned int		nr_in_driver;
 	sector_t		last_position;	/* end of the last one sent */
@@ -249,7 +265,6 @@ struct cfq_driver_data {
 	/* Without a head: what the work of so many pages costs. */
 	u64			pages_cost_ns;
 	u64			sent_ns;	/* when the last request was */
-	u64			busy_since_ns;	/* that it has something to do */
 	struct cfq_parallelism	par;
 	struct cfq_heads	heads;
 

@@ -46,6 +46,46 @@ as_fast() {
 		"$(share_error 0 4 7) <= 2"
 }
 
+# Then each would have as much as the processor does for it. That it can be otherwise is found out
+# first.
+faster() {
+	title "the same where the device is twice as fast as the processor: within 2.5 pp"
+	load_flash read_us=32
+	make_group g0 0
+	make_group g4 4
+	make_group g7 7
+	flood 1 g0 g4 g7
+	sleep 1
+	measure 3
+	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
+		"$(share_error 0 4 7) <= 2.5"
+	expect "who is ahead waits: $(shown device strict)" "$(shown device strict) == 1"
+}
+
+computing() {
+	local alone hog
+
+	title "a processor that computes is no reason to leave a device idle for who reads little"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	make_group a 0
+	make_group b 7
+	(run_as b - sh -c "while :; do :; done") &
+	hog=$!
+	start_load b - read 1 1000 --ioengine=libaio --iodepth=3
+	watch_mb 0 1000 1000 1000
+	sleep 1
+	measure 3
+	alone=$(ios 2)
+	start_load a - read 1 0 --thinktime=1000
+	sleep 1
+	measure 3
+	kill $hog
+	wait $hog 2>/dev/null
+	expect "requests: $(ios 2), without who reads little $alone" "$(ios 2) >= 0.8 * $alone"
+	expect "who reads little: $(ios 1)" "$(ios 1) > 500"
+}
+
 alone() {
 	title "a group that is alone has all of the device, however low its priority"
 	flood_with_and_without "$SLOW" 7
@@ -384,7 +424,7 @@ told_anew() {
 
 OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
-run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
-	beside_light_readers levels equal_levels sizes writes huge_writes huger_writes stream \
-	large_writes slow_writes stuck hung_group \
+run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
+	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes huger_writes \
+	stream large_writes slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
