@@ -48,6 +48,8 @@
 
 /* What a request may cost on an unknown device, until there is experience. */
 #define CFQ_COST_UNKNOWN_NS	(2 * NSEC_PER_MSEC)
+/* And a page without a head. */
+#define CFQ_PAGE_UNKNOWN_NS	(50 * NSEC_PER_USEC)
 
 /* Time in which a sample of a request by itself must be had, or never. */
 #define CFQ_SAMPLE_WAIT_NS	(100 * NSEC_PER_MSEC)
@@ -108,7 +110,8 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
  */
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
-	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_COST_UNKNOWN_NS;
+	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_PAGE_UNKNOWN_NS;
+	dd->cost_work = 0;
 	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
 	dd->par.write_work = CFQ_WORK_PAGE;

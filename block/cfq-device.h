@@ -239,14 +239,18 @@ static inline void cfq_count_completed(struct cfq_parallelism *par,
 #define CFQ_COST_PAGES	256U
 #define CFQ_COST_MEMORY	512U
 
-/* A request took so long for its work: each page counts alike, whatever its size. */
-static inline void cfq_cost_add(u64 *pages_cost_ns, u64 spent_ns,
-				unsigned int work)
+/*
+ * A request took so long for its work: each page counts alike, whatever the size of
+ * its request.  @known_work is what the mean is of.
+ */
+static inline void cfq_cost_add(u64 *pages_cost_ns, unsigned int *known_work,
+				u64 spent_ns, unsigned int work)
 {
 	s64 more = spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE -
 		   *pages_cost_ns * work;
 
-	*pages_cost_ns += div_s64(more, max(work, CFQ_COST_MEMORY * CFQ_WORK_PAGE));
+	*known_work = min(*known_work + work, CFQ_COST_MEMORY * CFQ_WORK_PAGE);
+	*pages_cost_ns += div_s64(more, max(work, *known_work));
 }
 
 /* What so much work is expected to cost without a head, as it is charged. */
@@ -323,14 +327,17 @@ static inline unsigned int cfq_debt_part(const struct cfq_driver_data *dd)
 
 /*
  * Is it only known when a request is done what it is to be charged?  Without a head
- * it is what work costs, which is known before.
+ * it is what its data costs, if it has any, which is known before.
  */
-static inline bool cfq_charges_completed(const struct cfq_driver_data *dd)
+static inline bool cfq_charges_completed(const struct cfq_driver_data *dd,
+					 blk_opf_t opf)
 {
-	return dd->one_head || dd->access_work;
+	return dd->one_head || dd->access_work ||
+	       ((opf & REQ_OP_MASK) != REQ_OP_READ &&
+		(opf & REQ_OP_MASK) != REQ_OP_WRITE);
 }
 
-/* Does the order of what is sent matter?  Without a head, if the device is busy. */
+/* Does the order of what is sent matter?  Without a head, if it is busy, or strict. */
 static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 {
 	return dd->one_head || dd->strict || cfq_device_busy(dd);
@@ -369,7 +376,8 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	if (!dd->heads.duel.of_turns)
 		cfq_duel_count(&dd->heads.duel, work, false);
 	cfq_count_completed(&dd->par, cfq_sent_kind(done->sent), now_ns);
-	cfq_cost_add(&dd->pages_cost_ns, spent_ns, work);
+	if (!cfq_charges_completed(dd, done->opf))
+		cfq_cost_add(&dd->pages_cost_ns, &dd->cost_work, spent_ns, work);
 	if (dd->par.probe == done->rq)
 		cfq_learn_completed(dd, now_ns);
 	return spent_ns;

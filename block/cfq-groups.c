@@ -193,11 +193,12 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
  * @cfqd: the group on the device
  * @sectors: its size
  * @wait_ns: since it was made
- * @cost_ns: device time that it is expected to take, charged in advance
+ * @cost_ns: device time that it is expected to take, which is charged
+ * @spent_ns: as much, if that is all; 0 if it is put right when it is done
  * @now_ns: time
  */
 void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-		    u64 cost_ns, u64 now_ns)
+		    u64 cost_ns, u64 spent_ns, u64 now_ns)
 {
 	struct cfq_member *member;
 
@@ -209,13 +210,11 @@ void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 			member_tree(member)->due_ns = now_ns +
 				cfq_class_wait_ns(&cfqd->cfqmd->dd, cost_ns);
 	}
-	if (cfq_charges_completed(&cfqd->cfqmd->dd))
-		cost_ns = 0;
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->stats[CFQ_STAT_REQUESTS]++;
 		cfqd->stats[CFQ_STAT_SECTORS] += sectors;
 		cfqd->stats[CFQ_STAT_WAIT] += wait_ns;
-		cfqd->stats[CFQ_STAT_TIME] += cost_ns;
+		cfqd->stats[CFQ_STAT_TIME] += spent_ns;
 	}
 }
 

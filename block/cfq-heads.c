@@ -32,8 +32,8 @@
  *    as much as they do for it.  To let those who are ahead wait all the same helps
  *    if others do more meanwhile, as they wanted nothing but a processor, and
  *    leaves the device idle if these had nothing to do.  Only a duel tells.  It is
- *    won if the processors have no time left and the device does hardly less; and
- *    a duel against it need be won but once.
+ *    won if the processors have no time left and the device does hardly less; a
+ *    duel against it need be won but once, and there is one as soon as less is done.
  *
  * All is under cfqmd->lock.
  */
@@ -193,6 +193,8 @@ static bool cfq_duel_go_on(struct cfq_duel *duel, bool due, u64 now_ns)
 	if (duel->phase != CFQ_DUEL_NONE &&
 	    duel->next_ns + 2 * duel->unit_ns <= now_ns) {
 		duel->won = 0;
+		/* To wait is right only as long as it is known to be. */
+		duel->other &= duel->of_turns;
 		cfq_duel_pause(duel, duel->pause_ns, now_ns);
 		return false;
 	}
@@ -295,16 +297,25 @@ static void cfq_watch_processors(struct cfq_heads *heads, u64 now_ns)
 {
 	const u64 elapsed_us = div_u64(now_ns - heads->idle_asked_ns,
 				       NSEC_PER_USEC);
+	bool known = true;
 	u64 idle_us = 0;
 	int cpu;
 
-	for_each_online_cpu(cpu)
-		idle_us += get_cpu_idle_time_us(cpu, NULL) +
-			   get_cpu_iowait_time_us(cpu, NULL);
-	heads->cpus_busy = idle_us - heads->idle_us < elapsed_us / 16;
+	for_each_online_cpu(cpu) {
+		const u64 us = get_cpu_idle_time_us(cpu, NULL);
+
+		/* Some do not count it. */
+		known &= us != U64_MAX;
+		idle_us += us + get_cpu_iowait_time_us(cpu, NULL);
+	}
+	heads->cpus_busy = known &&
+			   idle_us - heads->idle_us < elapsed_us / 16;
 	heads->idle_us = idle_us;
 	heads->idle_asked_ns = now_ns;
 }
+
+/* What does less than so many pages a second is not faster than a processor. */
+#define CFQ_STRICT_LEAST_PAGES	1000
 
 /* That may have an eighth less done, or hardly less if processors are idle. */
 static bool cfq_strict_pays(const struct cfq_heads *heads, u64 now_ns)
@@ -314,7 +325,15 @@ static bool cfq_strict_pays(const struct cfq_heads *heads, u64 now_ns)
 
 	if (duel->other)
 		swap(open, strict);
-	return strict >= open - open / (heads->cpus_busy ? 8 : 32);
+	return open >= CFQ_STRICT_LEAST_PAGES * CFQ_WORK_PAGE &&
+	       strict >= open - open / (heads->cpus_busy ? 8 : 32);
+}
+
+/* Is hardly done what was done when it was measured last?  Then it is done again. */
+static bool cfq_does_less(const struct cfq_duel *duel, u64 now_ns)
+{
+	return duel->phase == CFQ_DUEL_NONE && now_ns > duel->phase_ns &&
+	       cfq_duel_rate(duel, 0, now_ns) < duel->rate[0] * 3 / 4;
 }
 
 /* The device has no head: has who is ahead to wait even if it has room? */
@@ -326,9 +345,9 @@ static void cfq_strict_duel(struct cfq_driver_data *dd, u64 now_ns)
 
 	cfq_watch_processors(heads, now_ns);
 	if (!duel->other)
-		due = heads->cpus_busy && !dd->access_work &&
+		due = heads->cpus_busy &&
 		      heads->passed_ns + CFQ_DUEL_REASON_NS > now_ns;
-	else if (!heads->cpus_busy)
+	else if (!heads->cpus_busy || cfq_does_less(duel, now_ns))
 		duel->again_ns = now_ns;
 	if (cfq_duel_go_on(duel, due, now_ns))
 		cfq_duel_end(duel, cfq_strict_pays(heads, now_ns) != duel->other,

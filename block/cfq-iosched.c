@@ -351,9 +351,9 @@ static noinline void cfq_repay_until(u64 until_ns, u64 now_ns)
 
 /*
  * Nothing more is to be sent now, or it is.  While a device without a head
- * works there is no use in asking before cfq_should_ask_again(), unless for
- * a queue that need not wait, or when a timer says so.  One is set in case
- * that what is waited for is stuck.
+ * works, or where it is left idle for somebody, there is no use in asking before
+ * cfq_should_ask_again(), unless for a queue that need not wait, or when a timer
+ * says so.  One is set in case that what is waited for is stuck, or does not come.
  */
 static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 			     u64 now_ns)
@@ -366,11 +366,14 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 		   !dd->par.drain &&
 		   (dd->nr_in_driver ||
 		    (dd->strict && cfqmd->expected_until_ns > now_ns)));
+	/* A timer that is still there has yet to undo that in cfq_idle_timer(). */
+	if (cfqmd->nothing_to_send)
+		smp_mb();
 	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
 	    !hrtimer_is_queued(&dd->idle_timer))
 		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
 	/* No completion will tell that the time is over. */
-	if (withheld && !dd->nr_in_driver &&
+	if (withheld && (!dd->nr_in_driver || dd->strict) &&
 	    cfqmd->expected_until_ns > now_ns)
 		cfq_ask_at(dd, cfqmd->expected_until_ns);
 }
@@ -897,6 +900,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	unsigned long charged_ns;
+	bool known;
 
 	/* Time in which the device was idle is charged if it was for us. */
 	if (unlikely(cfqd->cfqmd->held_cfqq))
@@ -917,9 +921,6 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 		cfqd->head_kept_ns = now_ns;
 	cfqq->idle_until_ns = 0;
 	cfqq->sent_ns = now_ns;
-	if (unlikely(cfq_classes_differ(cfqd->trees)))
-		cfqq->entity.st->due_ns = now_ns +
-			cfq_class_wait_ns(dd, cfqq->cost_ns);
 	if (cfqq->class == CFQ_CLASS_RT)
 		cfqd->cfqmd->rt_until_ns = now_ns + NSEC_PER_SEC;
 
@@ -937,17 +938,23 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (!cfqq->nr_queued)
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
-	if (!cfq_charges_completed(dd))
+	known = !cfq_charges_completed(dd, rq->cmd_flags);
+	if (known) {
 		cfqq->cost_ns = cfq_request_cost_ns(dd, cfq_sent_work(rq->fifo_time),
 						    cfq_sent_kind(rq->fifo_time));
+		cfq_average_add(&dd->mean_cost_ns, cfqq->cost_ns);
+	}
+	if (unlikely(cfq_classes_differ(cfqd->trees)))
+		cfqq->entity.st->due_ns = now_ns +
+			cfq_class_wait_ns(dd, cfqq->cost_ns);
 	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
-	if (!cfq_charges_completed(dd))
+	if (known)
 		trace_cfq_charge(cfqq, charged_ns, charged_ns,
 				 CFQ_CHARGE_REQUEST);
 	cfqq_charge_entity(cfqq, charged_ns);
 	cfq_group_sent(cfqd, blk_rq_sectors(rq),
 		       now_ns - min(now_ns, rq->start_time_ns), charged_ns,
-		       now_ns);
+		       known ? charged_ns : 0, now_ns);
 }
 
 /* @rq is sent out of order: it is urgent, or better classes kept it waiting. */
@@ -1073,7 +1080,8 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 
 	return (READ_ONCE(cfqmd->nr_queued) &&
-		!READ_ONCE(cfqmd->nothing_to_send)) ||
+		(!READ_ONCE(cfqmd->nothing_to_send) ||
+		 cfq_must_empty(&cfqmd->dd))) ||
 	       !list_empty(&cfqmd->dispatch);
 }
 
@@ -1170,7 +1178,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		cfqd->cfqmd->sync_writer = cfqd;
 		cfqd->cfqmd->sync_written_ns = done->end_ns;
 	}
-	if (cfq_charges_completed(dd)) {
+	if (cfq_charges_completed(dd, done->opf)) {
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
 		trace_cfq_charge(cfqq, spent_ns, estimate_ns,
 				 CFQ_CHARGE_REQUEST);
@@ -1188,15 +1196,20 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
  * completions at a time.  If it is done for each, and after each insertion, the
  * processor is the bottleneck, and three groups that share flash get 18 % less from
  * it (bench/bench --only flash).  Where it is short all the same, and who is ahead
- * waits whatever room there is, who is waited for asks himself.
+ * waits whatever room there is, who is waited for asks himself, and for the others
+ * it is done when half of what was there, and be it so many, is done.
  */
+#define CFQ_STRICT_BATCH	4U
+
 static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 {
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 	const unsigned int half = cfq_full_depth(dd) / 2;
 
-	if (dd->strict)
-		return dd->nr_in_driver == half;
+	if (dd->strict && !dd->par.drain)
+		return ++cfqmd->nr_since_withheld >=
+		       max(dd->nr_in_driver, CFQ_STRICT_BATCH) &&
+		       dd->nr_in_driver <= half;
 	if (dd->one_head || dd->nr_in_driver <= half)
 		return true;
 	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
@@ -1242,10 +1255,13 @@ static bool cfq_go_on(struct cfq_meta_data *cfqmd, u64 now_ns)
 	if (!cfqmd->withheld)
 		return false;
 	if (!cfq_should_ask_again(cfqmd)) {
+		const bool expected = cfqmd->expected_until_ns > now_ns;
+
 		/* Those for whom others wait may not come back. */
-		if (!cfqmd->dd.nr_in_driver)
+		if (cfqmd->dd.strict && expected)
 			cfq_ask_at(&cfqmd->dd, cfqmd->expected_until_ns);
-		return false;
+		if (cfqmd->dd.nr_in_driver || expected)
+			return false;
 	}
 	cfq_set_withheld(cfqmd, false, now_ns);
 	return cfqmd->nr_queued;

@@ -33,20 +33,26 @@ static void cfq_test_prio_slice(struct kunit *test)
 static void cfq_test_cost(struct kunit *test)
 {
 	const unsigned int page = CFQ_WORK_PAGE, large = 128 * page;
+	unsigned int known = 0;
 	u64 cost_ns = 0;
 	int i;
 
+	/* At first, what was seen once is all that is known. */
+	cfq_cost_add(&cost_ns, &known, 8 * NSEC_PER_MSEC, 4 * page);
+	KUNIT_EXPECT_EQ(test, cost_ns, CFQ_COST_PAGES * 2ULL * NSEC_PER_MSEC);
 	/* One page takes 20 us in small requests, and 30 in large ones. */
 	for (i = 0; i < 128 * 40; i++) {
-		cfq_cost_add(&cost_ns, 20 * NSEC_PER_USEC, page);
+		cfq_cost_add(&cost_ns, &known, 20 * NSEC_PER_USEC, page);
 		if (i % 128 == 127)
-			cfq_cost_add(&cost_ns, 128 * 30 * NSEC_PER_USEC, large);
+			cfq_cost_add(&cost_ns, &known,
+				     128 * 30 * NSEC_PER_USEC, large);
 	}
 	KUNIT_EXPECT_GT(test, cost_ns, CFQ_COST_PAGES * 24 * NSEC_PER_USEC);
 	KUNIT_EXPECT_LT(test, cost_ns, CFQ_COST_PAGES * 27 * NSEC_PER_USEC);
 
 	/* What is larger than all that is remembered is all that counts. */
-	cfq_cost_add(&cost_ns, 1024 * 10 * NSEC_PER_USEC, 1024 * page);
+	cfq_cost_add(&cost_ns, &known, 1024 * 10 * NSEC_PER_USEC,
+		     1024 * page);
 	KUNIT_EXPECT_GE(test, cost_ns, CFQ_COST_PAGES * 10 * NSEC_PER_USEC - 1);
 	KUNIT_EXPECT_LE(test, cost_ns, CFQ_COST_PAGES * 10 * NSEC_PER_USEC + 1);
 }

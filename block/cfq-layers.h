@@ -85,7 +85,7 @@ void cfq_group_ran_dry(struct cfq_data *cfqd);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
 void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-		    u64 cost_ns, u64 now_ns);
+		    u64 cost_ns, u64 spent_ns, u64 now_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
@@ -256,7 +256,8 @@ static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
 }
 
 static inline void cfq_group_sent(struct cfq_data *cfqd, u64 sectors,
-				  u64 wait_ns, u64 cost_ns, u64 now_ns)
+				  u64 wait_ns, u64 cost_ns, u64 spent_ns,
+				  u64 now_ns)
 {
 }
 

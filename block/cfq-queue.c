@@ -275,8 +275,8 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
  * cfqq_outran_others - is a queue so far ahead of others that it has to wait?
  * @cfqq: the queue
  *
- * On a busy device without a head, and only of those of another level: to hold a
- * flood back makes a lone reader among its equals faster, and costs an eighth of the
+ * On a device without a head that is busy, or if dd->strict, and only of those of
+ * another level: to hold a flood back makes a lone reader among its equals faster, and costs an eighth of the
  * device.  Where nobody is held back, a flood of level 7 has half of the device
  * beside one of level 0 (test_flash.sh).  It is not done for async queues, which
  * are bounded in another way.
@@ -480,6 +480,8 @@ void cfqq_disown(struct cfq_queue *cfqq)
 		if (cfqmd->withheld)
 			cfq_ask_at(&cfqmd->dd, 0);
 	}
+	if (cfqmd->dd.strict && cfqmd->withheld)
+		cfq_ask_at(&cfqmd->dd, 0);
 	cfqq_put(cfqq);
 }
 

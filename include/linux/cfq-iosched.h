@@ -119,7 +119,7 @@ enum cfq_choice {
 
 /* For what device time is charged; see cfq_charge_names[]. */
 enum cfq_charge {
-	CFQ_CHARGE_REQUEST,	/* that was completed, and the wait for it */
+	CFQ_CHARGE_REQUEST,	/* that was completed, and the wait for it, or sent */
 	CFQ_CHARGE_IDLE,	/* waiting for a request that did not come */
 	CFQ_NR_CHARGES,
 };
@@ -246,7 +246,7 @@ struct cfq_driver_data {
 	unsigned int		nr_first_in_driver; /* sent out of order */
 	u64			first_since_ns;	/* that one of those is waited for */
 
-	/* Up to here the device's time, or as much, was charged to somebody. */
+	/* Up to here the device's time, or as much, was spent on somebody. */
 	u64			charged_until_ns;
 	/* The work of all requests sent, not completed. */
 	unsigned int		work_in_driver;
@@ -264,6 +264,7 @@ struct cfq_driver_data {
 	u64			mean_cost_ns;
 	/* Without a head: what the work of so many pages costs. */
 	u64			pages_cost_ns;
+	unsigned int		cost_work; /* of which that is the mean */
 	u64			sent_ns;	/* when the last request was */
 	struct cfq_parallelism	par;
 	struct cfq_heads	heads;
@@ -321,7 +322,7 @@ struct cfq_queue {
 	bool			owned;		/* more requests may come */
 
 	u64			sent_ns;	/* when the last request was */
-	u64			cost_ns;	/* moving average, a request */
+	u64			cost_ns;	/* of a request, about */
 	u64			slice_start_ns;	/* while active */
 	u64			slice_used_ns;
 	u64			idle_until_ns;	/* active, waiting for a request */
