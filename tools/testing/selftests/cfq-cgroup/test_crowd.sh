@@ -308,6 +308,9 @@ load_slow() {
 	# With two requests at once, and no time, it gives up to see each kind by itself
 	./queue_reads "$DEV" read "$CG/cgroup.procs" 0 4 read "$CG/cgroup.procs" 64 4 ||
 		fail "a read failed"
+	# Many at once show that each of them costs little
+	# shellcheck disable=SC2046 # a list of words
+	./queue_reads "$DEV" $(reads . 16) || fail "a read failed"
 }
 
 # reads GROUP NR: as queue_reads wants it told, the first after 20 ms, and each 20 ms after the last
