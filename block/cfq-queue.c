@@ -276,10 +276,10 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
  * @cfqq: the queue
  *
  * On a device without a head that is busy, or if dd->strict, and only of those of
- * another level: to hold a flood back makes a lone reader among its equals faster, and costs an eighth of the
- * device.  Where nobody is held back, a flood of level 7 has half of the device
- * beside one of level 0 (test_flash.sh).  It is not done for async queues, which
- * are bounded in another way.
+ * another level: to hold a flood back makes a lone reader among its equals faster,
+ * and costs an eighth of the device.  Where nobody is held back, a flood of level 7
+ * has half of the device beside one of level 0 (test_flash.sh).  It is not done for
+ * async queues, which are bounded in another way.
  *
  * Return: true if its next request is to wait.
  */

@@ -80,8 +80,8 @@ computing() {
 	start_load a - read 1 0 --thinktime=1000
 	sleep 1
 	measure 3
-	kill $hog
-	wait $hog 2>/dev/null
+	kill "$hog"
+	wait "$hog" 2>/dev/null
 	expect "requests: $(ios 2), without who reads little $alone" "$(ios 2) >= 0.8 * $alone"
 	expect "who reads little: $(ios 1)" "$(ios 1) > 500"
 }
@@ -425,6 +425,6 @@ told_anew() {
 OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
-	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes huger_writes \
-	stream large_writes slow_writes stuck hung_group \
+	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
+	huger_writes stream large_writes slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
