@@ -366,8 +366,10 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 		   !dd->par.drain &&
 		   (dd->nr_in_driver ||
 		    (dd->strict && cfqmd->expected_until_ns > now_ns)));
-	/* A timer that is still there after this undoes it in cfq_idle_timer(). */
-	smp_mb();
+	if (cfqmd->nothing_to_send) {
+		/* A timer that is there after this undoes it in cfq_idle_timer(). */
+		smp_mb();
+	}
 	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
 	    !hrtimer_is_queued(&dd->idle_timer))
 		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
