@@ -27,8 +27,8 @@
  *
  *    A single request may keep a slow device busy for so long that it is as bad
  *    as a slice of somebody else.  Who is ahead sends none of that kind while
- *    those behind have requests in the device or will have one in a moment; that
- *    they keep it idle then is charged to them (cfq_takes_long()).  Without that
+ *    those behind have requests in the device or will have one in a moment
+ *    (cfq_takes_long()).  Without that
  *    a stream, due five sixths beside a group that writes 4 MB at a time in a
  *    tenth of a second, has a sixth (bench/bench --only matrix_flash).  It is
  *    not done where several of that kind are worked on at the same time.

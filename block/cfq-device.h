@@ -314,18 +314,6 @@ static inline bool cfq_one_at_a_time(const struct cfq_driver_data *dd)
 }
 
 /*
- * Without a head, the part of a slice that is still owed to who has left the device
- * to others.  If one request keeps it busy, who is behind and sends one after the
- * other has not left it; others that are sent in the moment between two of them
- * take little of a slice.  (A stream beside writes of 4 MiB in pieces of 1280 KiB
- * would have 40 % of the device and not 46; test_flash.sh.)
- */
-static inline unsigned int cfq_debt_part(const struct cfq_driver_data *dd)
-{
-	return cfq_one_at_a_time(dd) ? 1 : CFQ_MIXED_DEBT_PART;
-}
-
-/*
  * Is it only known when a request is done what it is to be charged?  Without a head
  * it is what its data costs, if it has any, which is known before.
  */

@@ -26,8 +26,8 @@
  *    holds least were next, groups of weights 8 : 4 : 1 would have a third each
  *    of a device that takes one request at a time (test_crowd.sh).
  *
- *    Where groups take turns, the active group is next, and the others have a
- *    fraction of their part: enough to begin their turn with.  With 62
+ *    Where groups take turns, those whose turn it is not have a fraction of
+ *    their part: enough to begin their turn with.  With 62
  *    descriptors and 100 readers in each of the groups of block/cfq-groups.c, 2, they hold
  *    9, 4 and 1 of them until it is their turn, and then some 40.  (A fixed
  *    part of 38, 19 and 5 is too little for C to use the disk well, and waiting
@@ -417,9 +417,8 @@ void cfq_group_line_ended(struct cfq_data *cfqd)
  * @cfqmd: the device, with tasks waiting
  * @now_ns: time
  *
- * Where groups take turns it is the group whose turn it is, unless that ends
- * now, as the others can do nothing with it; else the one that is to be served
- * first of those that have room.
+ * Of the groups that have room it is the one that is to be served first, unless
+ * better classes have kept another one waiting for too long.
  *
  * Return: who is next of that group, NULL if there is no descriptor for any.
  */
@@ -433,10 +432,6 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (cfqd)
-		waiter = cfq_line_due(cfqd, now_ns);
-	cfqd = cfqmd->active_cfqd;
-	if (!waiter && cfqd && cfq_data_in_line(cfqd) &&
-	    !cfq_group_turn_over(cfqd))
 		waiter = cfq_line_due(cfqd, now_ns);
 	if (waiter || cfq_nr_descriptors(cfqmd) >=
 		      cfq_descriptors_for(cfqmd, class, false))

@@ -161,14 +161,12 @@ void member_set_waiting(struct cfq_member *member, bool waiting)
 
 /*
  * Outside of turns: the lead that one @part-th of a slice makes, at the mean
- * weight of those on @st and of one more of weight @weight if that is not 0.  A
- * slice is as a task's here, a quarter of group_slice.
+ * weight of those on @st.  A slice is as a task's here, a quarter of group_slice.
  */
 static u64 cfq_mixed_lead(const struct cfq_driver_data *dd,
-			  const struct cfq_service_tree *st,
-			  unsigned int weight, unsigned int part)
+			  const struct cfq_service_tree *st, unsigned int part)
 {
-	return cfq_st_mean_vdisktime(st, weight,
+	return cfq_st_mean_vdisktime(st, 0,
 				     div_u64(dd->tun.group_slice_ns, 4 * part));
 }
 
@@ -267,36 +265,22 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 }
 
 /*
- * By how much a newcomer may be behind the minimum of its tree, to go before
- * its equals.  The first on it may itself be behind, as it was given back some of
- * what it had been charged in advance; and where groups take turns, more may
- * be given back, for all that is in the disk, while the newcomer waits to be
+ * By how much one that comes back may be behind the minimum of its tree.  Who was
+ * not away, or had to wait for a descriptor, keeps its place.  A newcomer goes
+ * before its equals; and where groups take turns, these may be given back some of
+ * what they were charged in advance, for all that is in the disk, before it is
  * chosen.
  */
-static u64 cfq_newcomer_credit(const struct cfq_member *member)
-{
-	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
-	struct cfq_service_tree *st = member_tree(member);
-	const struct cfq_entity *first = cfq_st_first(st);
-	s64 behind = first ? st->min_vdisktime - first->vdisktime : 0;
-
-	return max(behind, 0LL) + (dd->one_head ?
-		cfq_st_mean_vdisktime(st, member->entity.weight,
-				      dd->tun.group_slice_ns / 16) : 1);
-}
-
-/*
- * The same for one that was not away: hardly more than if it had stayed.  But
- * who had to wait for a descriptor keeps what it has not had.
- */
-static u64 cfq_return_credit(const struct cfq_member *member, bool waited)
+static u64 cfq_member_credit(const struct cfq_member *member, bool was_away)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
-	if (dd->one_head || waited)
+	if (!was_away)
 		return 2 * dd->tun.group_slice_ns;
-	return 2 * cfq_mixed_lead(dd, member_tree(member),
-				  member->entity.weight, cfq_debt_part(dd));
+	return dd->one_head ?
+		cfq_st_mean_vdisktime(member_tree(member),
+				      member->entity.weight,
+				      dd->tun.group_slice_ns / 16) : 1;
 }
 
 /* As cfq_member.idle_since_ns of one that waits. */
@@ -319,25 +303,18 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 {
 	struct cfq_member *member, *top = NULL;
 	const bool waited = cfqd->leaf->waiting;
-	struct cfq_service_tree *st;
-	bool was_away = false, waits;
+	bool was_away = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
 		if (member->entity.st)
 			break;
-		/*
-		 * Between one request and the next it has not been away, and
-		 * keeps its place.
-		 */
+		/* Between one request and the next it has not been away. */
 		was_away = cfq_member_was_away(member, now_ns);
-		waits = member->waiting;
 		member_set_waiting(member, false);
-		st = member_tree(member);
-		cfq_st_add(st, &member->entity,
-			   was_away ? cfq_newcomer_credit(member) :
-				      cfq_return_credit(member, waits));
+		cfq_st_add(member_tree(member), &member->entity,
+			   cfq_member_credit(member, was_away));
 		top = member;
 	}
 	if (!top)
@@ -530,13 +507,8 @@ static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
 				  cfqmd->nr_busy_groups, cfq_group_share(cfqd));
 }
 
-/**
- * cfq_group_turn_over - has a group had its turn?
- * @cfqd: the group on the device, which is active
- *
- * Return: true if another one is next.
- */
-bool cfq_group_turn_over(const struct cfq_data *cfqd)
+/* Has @cfqd, which is active, had its turn? */
+static bool cfq_group_turn_over(const struct cfq_data *cfqd)
 {
 	return cfqd->turn_cut || cfqd->turn_used_ns >= cfqd_turn_ns(cfqd);
 }
@@ -622,8 +594,8 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 	first = cfq_st_first(st);
 	if (!first)
 		return false;
-	lead = cfq_mixed_lead(dd, st, 0, dd->one_head ? CFQ_RIDE_LEAD_PART :
-							CFQ_MIXED_LEAD_PART);
+	lead = cfq_mixed_lead(dd, st, dd->one_head ? CFQ_RIDE_LEAD_PART :
+						     CFQ_MIXED_LEAD_PART);
 	if (dd->strict && lead) {
 		div64_u64_rem(first->vdisktime, lead, &step);
 		lead += lead - step;
@@ -697,7 +669,7 @@ bool cfq_group_others_due(const struct cfq_data *cfqd, u64 now_ns)
 	for (member = cfqd->leaf; member->group; member = member_above(member))
 		if (cfq_others_due(member->group->members, member->class,
 				   &member->entity,
-				   cfq_mixed_lead(dd, member_tree(member), 0,
+				   cfq_mixed_lead(dd, member_tree(member),
 						  CFQ_MIXED_LEAD_PART),
 				   now_ns))
 			return true;
@@ -858,8 +830,6 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (!active)
 		return NULL;
-	if (!cfq_data_shares_head(active))
-		now_ns -= CFQ_STREAM_WAIT_NS;
 	for (member = active->leaf; member->group; member = member_above(member)) {
 		overdue = cfq_overdue_member(member->group, false, now_ns);
 		if (!overdue)
@@ -967,8 +937,7 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
  * @now_ns: time
  *
  * Where groups are mixed there may be some who are further behind, and have
- * nothing to send.  What they leave is not owed to them, unless it is only for
- * want of descriptors.
+ * nothing to send.  What they leave is not owed to them.
  */
 void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -984,9 +953,8 @@ void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
 
 		if (cfq_st_first(st) != &member->entity &&
 		    cfq_st_forget_behind(&member->entity,
-					 cfq_mixed_lead(dd, st, 0,
-							cfq_debt_part(dd)),
-					 cfq_entity_in_line))
+					 cfq_mixed_lead(dd, st,
+							CFQ_MIXED_DEBT_PART)))
 			dd->heads.passed_ns = now_ns;
 	}
 }

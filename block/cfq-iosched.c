@@ -774,8 +774,6 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 {
 	struct cfq_entity *entity;
 
-	if (!group_overdue && !cfq_data_shares_head(cfqd))
-		now_ns -= CFQ_STREAM_WAIT_NS;
 	entity = cfq_overdue_entity(cfqd->trees, group_overdue, now_ns,
 				    cfq_entity_sends);
 	return entity ? rq_entry_fifo(entity_to_cfqq(entity)->fifo.next) : NULL;
@@ -793,13 +791,10 @@ static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
 	if (dd->one_head || cfq_must_empty(dd) ||
 	    !cfq_takes_long(dd, cfqq->next_rq))
 		return false;
-	if (!cfq_others_due(cfqd->trees, cfqq->class, &cfqq->entity,
-			    cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART,
-			    now_ns) &&
-	    !cfq_group_others_due(cfqd, now_ns))
-		return false;
-	cfqd->cfqmd->held_cfqq = cfqq;
-	return true;
+	return cfq_others_due(cfqd->trees, cfqq->class, &cfqq->entity,
+			      cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART,
+			      now_ns) ||
+	       cfq_group_others_due(cfqd, now_ns);
 }
 
 static inline bool cfqq_holds_long(struct cfq_queue *cfqq, u64 now_ns)
@@ -846,7 +841,7 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 				break;
 			if (!dd->one_head &&
 			    cfq_st_forget_behind(entity, max_lead_ns /
-						 cfq_debt_part(dd), NULL))
+						 CFQ_MIXED_DEBT_PART))
 				dd->heads.passed_ns = now_ns;
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq, now_ns);
@@ -876,25 +871,6 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 	return cfqq->next_rq;
 }
 
-/*
- * A request was held back, as it takes long without a head, and one of @cfqq is
- * sent.  If it comes from somebody else, to a device that is empty, and so soon
- * that @cfqq was still on its tree, the time since its last one is charged to it.
- */
-static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
-{
-	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
-	struct cfq_driver_data *dd = &cfqmd->dd;
-
-	if (!dd->nr_in_driver && cfqmd->held_cfqq != cfqq &&
-	    cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns) {
-		dd->charged_until_ns = max(dd->charged_until_ns,
-					   cfqq->last_end_ns);
-		cfqq_charge_idle(cfqq, now_ns);
-	}
-	cfqmd->held_cfqq = NULL;
-}
-
 static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 					  struct request *rq, u64 now_ns)
 {
@@ -904,8 +880,6 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	bool known;
 
 	/* Time in which the device was idle is charged if it was for us. */
-	if (unlikely(cfqd->cfqmd->held_cfqq))
-		cfqq_end_hold(cfqq, now_ns);
 	if (!dd->nr_in_driver) {
 		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
 			cfq_group_count(cfqd, CFQ_STAT_IDLE,

@@ -525,7 +525,7 @@ static void cfq_test_tree_random(struct kunit *test)
 		case 3:
 			if (!model.on[i])
 				break;
-			cfq_st_forget_behind(&e[i], amount, NULL);
+			cfq_st_forget_behind(&e[i], amount);
 			cfq_model_forget(&model, i, amount);
 			break;
 		default:
@@ -610,11 +610,6 @@ static void cfq_test_tree_mean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 200, 1000), 500ULL);
 }
 
-static bool cfq_test_owed(struct cfq_entity *first)
-{
-	return first->weight == 200;
-}
-
 static void cfq_test_tree_forget(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
@@ -630,9 +625,9 @@ static void cfq_test_tree_forget(struct kunit *test)
 	cfq_entity_charge(&c, 600);
 	cfq_entity_charge(&d, 1000);
 	/* Twice as much is still owed. */
-	cfq_st_forget_behind(&d, 500, NULL);
+	cfq_st_forget_behind(&d, 500);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 1000LL);
-	cfq_st_forget_behind(&d, 499, NULL);
+	cfq_st_forget_behind(&d, 499);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 499LL);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 499LL);
 	/* Who is not that far behind stays, and so does the order. */
@@ -641,20 +636,8 @@ static void cfq_test_tree_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, st.min_vdisktime, 501ULL);
 	KUNIT_EXPECT_EQ(test, d.vdisktime, 1000ULL);
 	/* The first one leaves nobody behind. */
-	cfq_st_forget_behind(cfq_st_first(&st), 0, NULL);
+	cfq_st_forget_behind(cfq_st_first(&st), 0);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 499LL);
-	/* To whom it is owed, and who comes after that, stays. */
-	cfq_entity_charge(&a, 10);
-	cfq_entity_set_weight(&b, 200);
-	cfq_st_forget_behind(&d, 100, cfq_test_owed);
-	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 499LL);
-	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 489LL);
-	/* Who comes before moves. */
-	cfq_entity_set_weight(&b, 100);
-	cfq_entity_set_weight(&a, 200);
-	cfq_st_forget_behind(&d, 100, cfq_test_owed);
-	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 100LL);
-	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 489LL);
 }
 
 static void cfq_test_tree_wrap(struct kunit *test)
@@ -850,21 +833,6 @@ static void cfq_test_backlog(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_backlog_ns(&dd), 25 * 5 * page_ns);
 	dd.work_in_driver = UINT_MAX;
 	KUNIT_EXPECT_EQ(test, cfq_stuck_ns(&dd), CFQ_STUCK_NS);
-}
-
-/* A device of which one request is all it can do is not left by who has one. */
-static void cfq_test_debt_part(struct kunit *test)
-{
-	struct cfq_driver_data dd = { };
-
-	dd.par.parallel = 2 * CFQ_PARALLEL_ONE - 1;
-	KUNIT_EXPECT_EQ(test, cfq_debt_part(&dd), 1U);
-	dd.par.parallel = 2 * CFQ_PARALLEL_ONE;
-	KUNIT_EXPECT_EQ(test, cfq_debt_part(&dd), CFQ_MIXED_DEBT_PART);
-	/* Several heads work at the same time, whatever was seen of it. */
-	dd.par.parallel = CFQ_PARALLEL_ONE;
-	dd.access_work = CFQ_ACCESS_WORK;
-	KUNIT_EXPECT_EQ(test, cfq_debt_part(&dd), CFQ_MIXED_DEBT_PART);
 }
 
 static void cfq_test_part_charge(struct kunit *test)
@@ -1082,7 +1050,6 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_serial_charge),
 	KUNIT_CASE(cfq_test_part_charge),
 	KUNIT_CASE(cfq_test_backlog),
-	KUNIT_CASE(cfq_test_debt_part),
 	{}
 };
 

@@ -80,11 +80,6 @@ static inline bool cfq_entity_ready(struct cfq_entity *entity)
 	return member_ready(entity_to_member(entity));
 }
 
-static inline bool cfq_entity_in_line(struct cfq_entity *entity)
-{
-	return member_in_line(entity_to_member(entity));
-}
-
 /* Weights that @member competes with, its own included, of no lower class. */
 static inline unsigned int member_rivals_weight(const struct cfq_member *member)
 {
@@ -144,7 +139,6 @@ cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 /* block/cfq-groups.c */
 void member_set_waiting(struct cfq_member *member, bool waiting);
 void cfq_group_end_turn(struct cfq_data *cfqd, enum cfq_end end);
-bool cfq_group_turn_over(const struct cfq_data *cfqd);
 
 /* block/cfq-group-tags.c */
 void cfqd_admit(struct cfq_data *cfqd);

@@ -184,21 +184,17 @@ static inline bool cfq_st_forget_first(const struct cfq_entity *entity,
  * @entity is served although some on its tree are further behind, as they have
  * nothing to do just now.  What they leave is not owed to them later, but for
  * @lead_ns to twice that of virtual time (so that this is done now and then).
- * They move, and not @entity, so that all others keep their places.  @owed, if
- * given, tells of whom it is owed all the same; it ends there.
+ * They move, and not @entity, so that all others keep their places.
  * Return: whether somebody had left that much.
  */
-static inline bool cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
-					bool (*owed)(struct cfq_entity *first))
+static inline bool cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns)
 {
-	struct cfq_service_tree *st = entity->st;
-	bool left = false;
-
-	if (cfq_entity_lead(entity, cfq_st_first(st)) > 2 * (s64)lead_ns)
-		while (!(owed && owed(cfq_st_first(st))) &&
-		       cfq_st_forget_first(entity, lead_ns))
-			left = true;
-	return left;
+	if (cfq_entity_lead(entity, cfq_st_first(entity->st)) <=
+	    2 * (s64)lead_ns)
+		return false;
+	while (cfq_st_forget_first(entity, lead_ns))
+		;
+	return true;
 }
 
 /**
@@ -252,12 +248,10 @@ static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
  * Classes are served in strict order up to a bound: one that has to wait for
  * better ones has a request sent all the same so long after its last one, which
  * leaves a disk the rest of a second to serve it.  It costs the better ones a
- * hundredth of their time.  A stream would pay with a seek there and back, so its
- * slice is not interrupted before a second is over.  Where there is no head it
- * is done as often as takes one part in so many.
+ * hundredth of their time.  Where there is no head it is done as often as takes
+ * one part in so many.
  */
 #define CFQ_CLASS_WAIT_NS	(800 * (u64)NSEC_PER_MSEC)
-#define CFQ_STREAM_WAIT_NS	(150 * (u64)NSEC_PER_MSEC)
 #define CFQ_CLASS_WAIT_COSTS	250
 
 /* How long a class may have to wait after a request that costs so much. */
