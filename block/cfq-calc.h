@@ -31,7 +31,7 @@
 /* What is so near to the head is as good as what was waited for: 4 MiB. */
 #define CFQ_CLOSE_SECTORS	8192
 
-/* Requests in the device for each that it can work on at the same time. */
+/* Pages in the device for each that it can work on at the same time. */
 #define CFQ_DEPTH_RATIO		2
 
 /* Times as many where processors are short, so that they need not hurry. */
@@ -209,9 +209,9 @@ static inline bool cfq_heads_many(unsigned int samples, unsigned int soon,
 }
 
 /*
- * How parallel is the device?  By Little's law the requests that are really
- * being worked on are the rate at which requests are completed times what each
- * takes when it waits for no other.
+ * How parallel is the device?  By Little's law the pages that are really being
+ * worked on are the rate at which they are completed times what each takes when it
+ * waits for no other.
  */
 
 /* So often is the rate measured. */
@@ -219,30 +219,39 @@ static inline bool cfq_heads_many(unsigned int samples, unsigned int soon,
 /* Fixed point: a parallelism of one. */
 #define CFQ_PARALLEL_ONE	16U
 
-/* Requests that take about the same: of one direction and order of size. */
-static inline unsigned int cfq_request_kind(bool write, unsigned int bytes)
+/* Pages of 4 KiB of so much data, at least one. */
+static inline unsigned int cfq_pages(unsigned int bytes)
 {
-	unsigned int order = bytes >> 12 ? ilog2(bytes >> 12) : 0;
+	return max(bytes / 4096 + !!(bytes % 4096), 1U);
+}
 
-	return min(order, CFQ_NR_KINDS / 2 - 1) * 2 + write;
+/* The order of so many, as far as it matters. */
+static inline unsigned int cfq_size_order(unsigned int pages)
+{
+	return min_t(unsigned int, ilog2(pages), CFQ_NR_ORDERS - 1);
 }
 
 /*
- * What a request of a kind takes by itself, if one took @ns beside @nr others.
- * With few beside it, it is that.  With many it may have waited, so it is that
- * or less; but no less than the device's time for each, by which an unknown
- * time (0) is guessed.
+ * What the least request of its order takes by itself, if one of so many pages
+ * took @ns beside @beside pages of others.  With few of them, it is that.  With
+ * many it may have waited, so it is that or less.
  */
-static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int nr,
-				   unsigned int parallel)
+static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int pages,
+				   unsigned int beside, unsigned int parallel)
 {
-	if (!*service_ns)
-		*service_ns = div_u64(ns, nr + 1);
-	else if (ns < *service_ns)
-		*service_ns = ns;
-	else if (nr * 2 * CFQ_PARALLEL_ONE <=
-		 max(parallel, 2 * CFQ_PARALLEL_ONE))
+	ns = div_u64(ns << cfq_size_order(pages), pages);
+	if (2 * beside * CFQ_PARALLEL_ONE > max(parallel, (pages + 1) * CFQ_PARALLEL_ONE))
+		*service_ns = min(*service_ns, ns);
+	else if (*service_ns)
 		cfq_average_add(service_ns, ns);
+	else
+		*service_ns = ns;
+}
+
+/* What a request takes by itself, if it is known of the least of its order. */
+static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
+{
+	return service_ns * pages >> cfq_size_order(pages);
 }
 
 /*
@@ -254,11 +263,6 @@ static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int nr,
 #define CFQ_WORK_MAX		((unsigned int)U16_MAX)
 #define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
 
-static inline unsigned int cfq_pages(unsigned int bytes)
-{
-	return max(bytes / 4096 + !!(bytes % 4096), 1U);
-}
-
 /* The work of a request with so much data; one without any is as a page. */
 static inline unsigned int cfq_request_work(bool write, unsigned int bytes,
 					    unsigned int write_work)
@@ -267,7 +271,7 @@ static inline unsigned int cfq_request_work(bool write, unsigned int bytes,
 		     (write ? write_work : CFQ_WORK_PAGE));
 }
 
-/* Is a request beside @nr others all but by itself? */
+/* Is a request beside @nr pages of others all but by itself? */
 static inline bool cfq_alone(unsigned int nr, unsigned int parallel)
 {
 	return nr * 4 * CFQ_PARALLEL_ONE <= parallel;
@@ -284,9 +288,9 @@ static inline bool cfq_alone(unsigned int nr, unsigned int parallel)
  * stall, so the shortest counts; and no later one counts for much more.
  */
 static inline void cfq_page_add(u64 *page_ns, unsigned int *samples, u64 ns,
-				unsigned int bytes)
+				unsigned int pages)
 {
-	ns = div_u64(ns, int_sqrt(cfq_pages(bytes)));
+	ns = div_u64(ns, int_sqrt(pages));
 	if (!*page_ns || (*samples < CFQ_PAGE_SAMPLES && ns < *page_ns))
 		*page_ns = ns;
 	else if (*samples >= CFQ_PAGE_SAMPLES)
@@ -320,17 +324,17 @@ static inline unsigned int cfq_parallel_add(unsigned int parallel, u64 work_ns,
 }
 
 /*
- * Requests that keep a device of this parallelism busy.  With r times as many
- * as there are servants, and a request's servant being chance, each servant
- * is busy for about r / (1 + r) of the time, and a request waits as long as
- * r others take.
+ * Pages that keep a device of this parallelism busy, of whatever requests.  With r
+ * times as many as there are servants, and a page's servant being chance, each
+ * servant is busy for about r / (1 + r) of the time, and a page waits as long as r
+ * others take.
  */
 static inline unsigned int cfq_useful_depth(unsigned int parallel)
 {
 	return max(parallel * CFQ_DEPTH_RATIO / CFQ_PARALLEL_ONE, 1U);
 }
 
-/* With fewer requests than this a part of the device has nothing to do. */
+/* With fewer pages than this a part of the device has nothing to do. */
 static inline unsigned int cfq_spare_depth(unsigned int parallel)
 {
 	return max(DIV_ROUND_CLOSEST(parallel, CFQ_PARALLEL_ONE), 1U);

@@ -17,13 +17,14 @@
  *    all requests in the device by their work, and who is done has spent its
  *    part.  Of several heads that say they are one, each request is charged that.
  *
- * 2. Depth.  On a device without a head, how many requests keep it busy is
- *    learned from completions.  What a request of a direction and size takes
- *    by itself is known from those that had few beside them; times the rate at
- *    which requests are completed, it is the number that are worked on at the
- *    same time (Little's law).  Both layers bound by it who is ahead.  What
- *    writes and reads take by themselves tells what a write costs (see 1); the
- *    first few of each wait until the device has hardly anything else to do.
+ * 2. Depth.  On a device without a head, how many pages keep it busy is learned
+ *    from completions.  What a page takes by itself is known from requests that had
+ *    few beside them; times the rate at which pages are completed, it is the number
+ *    that are worked on at the same time (Little's law).  Twice as many keep it
+ *    busy, be they of one large request or of many small ones, and both layers
+ *    bound by that who is ahead.  What writes and reads take by themselves tells
+ *    what a write costs (see 1); the first few of each wait until the device has
+ *    hardly anything else to do.
  *
  *    A single request may keep a slow device busy for so long that it is as bad
  *    as a slice of somebody else.  Who is ahead sends none of that kind while
@@ -138,9 +139,14 @@ static unsigned int rq_data_bytes(struct request *rq)
 	return rq->bio && bio_has_data(rq->bio) ? blk_rq_bytes(rq) : 0;
 }
 
-static unsigned int rq_data_kind(struct request *rq, unsigned int bytes)
+/*
+ * Pages that the device may work on at the same time.  An array of heads goes for
+ * those of a request with one of them.
+ */
+static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
+				       unsigned int bytes)
 {
-	return cfq_request_kind(rq_data_dir(rq) == WRITE, bytes);
+	return dd->access_work ? 1 : cfq_pages(bytes);
 }
 
 /* The work of @rq, for a device without a head. */
@@ -154,13 +160,19 @@ static unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
 }
 
 /*
- * As how many requests beside it is what a request of that work meets in the
- * device?  One large write is as many as it has pages for a small read.
+ * What @rq, of so much data and work, is expected to cost without a head: by its
+ * work, as it is charged, but no more than it takes by itself, as work costs more
+ * where the device has little to do at the same time.
  */
-static unsigned int cfq_nr_beside(const struct cfq_driver_data *dd,
-				  unsigned int work)
+static u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd, struct request *rq,
+			  unsigned int bytes, unsigned int work)
 {
-	return max(dd->nr_in_driver, dd->work_in_driver / work);
+	const unsigned int pages = cfq_pages(bytes);
+	const u64 service_ns =
+		dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)];
+
+	return min_not_zero(cfq_service_of(service_ns, pages),
+			    cfq_work_cost_ns(dd, work));
 }
 
 /**
@@ -181,12 +193,9 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 		      u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
-	unsigned int work;
 
-	if (!rq_data_bytes(rq) || cfq_must_empty(dd))
-		return false;
-	work = cfq_rq_work(dd, rq, rq_data_bytes(rq));
-	if (cfq_alone(cfq_nr_beside(dd, work), par->parallel))
+	if (!rq_data_bytes(rq) || cfq_must_empty(dd) ||
+	    cfq_alone(dd->pages_in_driver, par->parallel))
 		return false;
 	if (!par->sample_until_ns)
 		par->sample_until_ns = now_ns + CFQ_SAMPLE_WAIT_NS;
@@ -214,7 +223,7 @@ bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns)
 	struct cfq_parallelism *par = &dd->par;
 
 	par->drain = par->sample_until_ns > now_ns &&
-		     !cfq_alone(dd->nr_in_driver, par->parallel) &&
+		     !cfq_alone(dd->pages_in_driver, par->parallel) &&
 		     !cfq_must_empty(dd);
 	return par->drain;
 }
@@ -224,24 +233,23 @@ bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns)
  * @dd: the device
  * @rq: the request, not sent yet
  *
- * Not if the device works on several of that kind together.
+ * Not if it works on several of that kind together.
  *
  * Return: true if longer than somebody who is due is waited for.
  */
 bool cfq_takes_long(const struct cfq_driver_data *dd, struct request *rq)
 {
 	const unsigned int bytes = rq_data_bytes(rq);
-	const unsigned int kind = rq_data_kind(rq, bytes);
 
-	return cfq_one_at_a_time(dd) && dd->par.service_ns[kind] &&
-	       cfq_request_cost_ns(dd, cfq_rq_work(dd, rq, bytes), kind) >
+	return !dd->access_work && cfq_pages(bytes) >= cfq_full_depth(dd) &&
+	       cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes)) >
 	       dd->tun.group_idle_ns;
 }
 
-/* Watch @rq, of so much data and work, which is sent now. */
+/* Watch @rq, of so much data, which is sent now. */
 static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 				     struct request *rq, unsigned int bytes,
-				     unsigned int work, u64 now_ns)
+				     u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 
@@ -250,13 +258,14 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	par->probe_sent_ns = current->plug ? ktime_get_ns() : now_ns;
 	par->probe_bytes = bytes;
 	par->probe_write = rq_data_dir(rq) == WRITE;
-	par->probe_beside = cfq_nr_beside(dd, work);
+	par->probe_nr = dd->nr_in_driver;
+	par->probe_beside = dd->pages_in_driver;
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
 
-/* Watch @rq, of so much data and work, if it is time to. */
+/* Watch @rq, of so much data, if it is time to. */
 static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
-			   unsigned int bytes, unsigned int work, u64 now_ns)
+			   unsigned int bytes, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 
@@ -265,7 +274,26 @@ static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
 	if (cfq_sample_wanted(par, rq) ?
 	    !par->probe || !par->probe_alone :
 	    !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS)
-		cfq_start_probe(dd, rq, bytes, work, now_ns);
+		cfq_start_probe(dd, rq, bytes, now_ns);
+}
+
+/*
+ * What does a write cost?  Those of one size can be compared, whatever the device
+ * does with their pages; else what a page takes has to do.
+ */
+static void cfq_set_write_work(struct cfq_parallelism *par)
+{
+	u64 read_ns = par->page_ns[READ], write_ns = par->page_ns[WRITE];
+	int order = 0;
+
+	while (order < CFQ_NR_ORDERS && !(par->service_ns[READ][order] &&
+					  par->service_ns[WRITE][order]))
+		order++;
+	if (order < CFQ_NR_ORDERS) {
+		read_ns = par->service_ns[READ][order];
+		write_ns = par->service_ns[WRITE][order];
+	}
+	par->write_work = cfq_write_work(write_ns, read_ns);
 }
 
 /**
@@ -277,28 +305,27 @@ void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 	const bool write = par->probe_write;
-	unsigned int kind;
+	unsigned int pages;
 	u64 ns;
 
 	par->probe = NULL;
 	if (now_ns <= par->probe_sent_ns)
 		return;
 	ns = now_ns - par->probe_sent_ns;
-	kind = cfq_request_kind(write, par->probe_bytes);
-	cfq_service_add(&par->service_ns[kind], ns, par->probe_beside,
-			par->parallel);
+	pages = cfq_pages(par->probe_bytes);
+	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns,
+			pages, par->probe_beside, par->parallel);
 	if (!write)
-		cfq_heads_watch(dd, ns > (par->probe_beside + 1) *
-				    cfq_head_least_ns(cfq_pages(par->probe_bytes)));
+		cfq_heads_watch(dd, ns > (par->probe_nr + 1) *
+				    cfq_head_least_ns(pages));
 	if (!par->probe_alone)
 		return;
 	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns,
-		     par->probe_bytes);
+		     cfq_parallel_pages(dd, par->probe_bytes));
 	par->sample_until_ns = 0;
 	cfq_set_full_work(dd);
 	if (par->page_ns[READ] && par->page_ns[WRITE])
-		par->write_work = cfq_write_work(par->page_ns[WRITE],
-						 par->page_ns[READ]);
+		cfq_set_write_work(par);
 }
 
 /**
@@ -306,16 +333,21 @@ void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns)
  * @dd: the device, where nr_in_driver is that before it
  * @rq: the request
  * @now_ns: time
+ *
+ * Return: what it is expected to cost, in ns, where there is no head.
  */
-void cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
+u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	unsigned int bytes = rq_data_bytes(rq);
 	unsigned int work = cfq_rq_work(dd, rq, bytes);
+	unsigned int pages = min(cfq_parallel_pages(dd, bytes), RQ_PAGES_MAX);
 
 	if (!dd->one_head)
-		cfq_learn_sent(dd, rq, bytes, work, now_ns);
+		cfq_learn_sent(dd, rq, bytes, now_ns);
 	dd->work_in_driver += work;
-	rq_set_sent(rq, work, rq_data_kind(rq, bytes), now_ns);
+	dd->pages_in_driver += pages;
+	rq_set_sent(rq, work, pages, now_ns);
+	return dd->one_head ? 0 : cfq_rq_cost_ns(dd, rq, bytes, work);
 }
 
 /**

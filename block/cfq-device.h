@@ -23,6 +23,12 @@ static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
 	       blk_queue_dying(dd->queue);
 }
 
+/* What a page takes by itself, if its work is CFQ_WORK_PAGE; 0 if unknown. */
+static inline u64 cfq_page_ns(const struct cfq_parallelism *par)
+{
+	return par->page_ns[READ] ?: par->page_ns[WRITE];
+}
+
 /*
  * Without a head, about what the device needs for all that it has now.  As long as
  * none was seen by itself, a write may take as much as any can, and a read no more
@@ -31,7 +37,7 @@ static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
 static inline u64 cfq_backlog_ns(const struct cfq_driver_data *dd)
 {
 	const struct cfq_parallelism *par = &dd->par;
-	u64 page_ns = par->page_ns[READ] ?: par->page_ns[WRITE];
+	u64 page_ns = cfq_page_ns(par);
 
 	if (!par->page_ns[WRITE])
 		page_ns *= CFQ_WRITE_WORK_MAX / CFQ_WORK_PAGE;
@@ -153,8 +159,7 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 		      u64 now_ns);
 bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns);
 bool cfq_takes_long(const struct cfq_driver_data *dd, struct request *rq);
-void cfq_device_sent(struct cfq_driver_data *dd, struct request *rq,
-		     u64 now_ns);
+u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns);
 
@@ -186,18 +191,19 @@ static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 #define CFQ_ACCESS_WORK	(64 * CFQ_WORK_PAGE)
 
 /*
- * While a request is in the device, fifo_time holds its work, its kind and, above
- * these, when it was sent; struct cfq_done has that afterwards.
+ * While a request is in the device, fifo_time holds its work, its pages, of which
+ * so many count, and, above these, when it was sent; struct cfq_done has that
+ * afterwards.
  */
 #define RQ_WORK_BITS	16
-#define RQ_KIND_BITS	4
-#define RQ_SENT_SHIFT	(RQ_WORK_BITS + RQ_KIND_BITS)
-static_assert(CFQ_NR_KINDS == 1 << RQ_KIND_BITS);
+#define RQ_PAGES_BITS	8
+#define RQ_SENT_SHIFT	(RQ_WORK_BITS + RQ_PAGES_BITS)
+#define RQ_PAGES_MAX	((1U << RQ_PAGES_BITS) - 1)
 
 static inline void rq_set_sent(struct request *rq, unsigned int work,
-			       unsigned int kind, u64 now_ns)
+			       unsigned int pages, u64 now_ns)
 {
-	rq->fifo_time = now_ns << RQ_SENT_SHIFT | kind << RQ_WORK_BITS | work;
+	rq->fifo_time = now_ns << RQ_SENT_SHIFT | pages << RQ_WORK_BITS | work;
 }
 
 static inline unsigned int cfq_sent_work(u64 sent)
@@ -205,9 +211,9 @@ static inline unsigned int cfq_sent_work(u64 sent)
 	return sent & GENMASK(RQ_WORK_BITS - 1, 0);
 }
 
-static inline unsigned int cfq_sent_kind(u64 sent)
+static inline unsigned int cfq_sent_pages(u64 sent)
 {
-	return sent >> RQ_WORK_BITS & (CFQ_NR_KINDS - 1);
+	return sent >> RQ_WORK_BITS & RQ_PAGES_MAX;
 }
 
 static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
@@ -218,15 +224,16 @@ static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 }
 
 /*
- * A request of @kind was completed: how parallel is the device?  In a window it is
- * one that is worked on, however long it takes.
+ * So much work was done: how parallel is the device?  In a window it is one that is
+ * worked on, however long it takes.
  */
 static inline void cfq_count_completed(struct cfq_parallelism *par,
-				       unsigned int kind, u64 now_ns)
+				       unsigned int work, u64 now_ns)
 {
 	u64 elapsed_ns = now_ns - min(now_ns, par->window_start_ns);
 
-	par->work_ns += min(par->service_ns[kind], CFQ_WORK_WINDOW_NS);
+	par->work_ns += min(div_u64(work * cfq_page_ns(par), CFQ_WORK_PAGE),
+			    CFQ_WORK_WINDOW_NS);
 	if (elapsed_ns < CFQ_WORK_WINDOW_NS)
 		return;
 	par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
@@ -260,57 +267,23 @@ static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd,
 	return div_u64(dd->pages_cost_ns * work, CFQ_COST_PAGES * CFQ_WORK_PAGE);
 }
 
-/*
- * What a request of such work and kind is expected to cost without a head: by its
- * work, as it is charged, but no more than it takes by itself, as work costs more
- * where the device has little to do at the same time.  The last kind has no bound
- * for size; of these the work of a page is taken for the least.
- */
-static inline u64 cfq_request_cost_ns(const struct cfq_driver_data *dd,
-				      unsigned int work, unsigned int kind)
-{
-	u64 cost_ns = cfq_work_cost_ns(dd, work);
-	u64 alone_ns = dd->par.service_ns[kind];
-
-	if (unlikely(kind >= CFQ_NR_KINDS - 2))
-		alone_ns *= max(work / (kind & 1 ? dd->par.write_work :
-					 CFQ_WORK_PAGE) >> (kind / 2), 1U);
-	return alone_ns ? min(cost_ns, alone_ns) : cost_ns;
-}
-
-/*
- * It takes no longer than this, and mostly a tenth, until the device has a request
- * after another one was completed.
- */
-#define CFQ_HANDOVER_NS		(500 * NSEC_PER_USEC)
-
-/* Requests that keep it busy without a head: more if processors come late. */
+/* Pages that keep it busy without a head: more if processors come late. */
 static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
 {
 	return cfq_useful_depth(dd->par.parallel) *
 	       (dd->strict ? CFQ_STRICT_DEPTHS : 1);
 }
 
-/*
- * Without a head: are as many in the device as keep it busy?  One less will do if
- * it has work for so long that it does not run out of it before the next comes.
- */
+/* Without a head: are as many in the device as keep it busy? */
 static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
 {
-	const unsigned int full = cfq_full_depth(dd);
-
-	return dd->nr_in_driver >= full ||
-	       (dd->nr_in_driver + 1 == full &&
-		cfq_work_cost_ns(dd, dd->work_in_driver) >= CFQ_HANDOVER_NS);
+	return dd->pages_in_driver >= cfq_full_depth(dd);
 }
 
-/*
- * Does the device work on one request at a time, so that one of those which are
- * behind keeps it busy?
- */
-static inline bool cfq_one_at_a_time(const struct cfq_driver_data *dd)
+/* Without a head: has a part of it nothing to do? */
+static inline bool cfq_device_spares(const struct cfq_driver_data *dd)
 {
-	return !dd->access_work && dd->par.parallel < 2 * CFQ_PARALLEL_ONE;
+	return dd->pages_in_driver < cfq_spare_depth(dd->par.parallel);
 }
 
 /*
@@ -357,13 +330,15 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
 		   cfq_charge_part(dd, now_ns, work, in_driver_ns);
 	dd->work_in_driver -= work;
+	dd->pages_in_driver -= cfq_sent_pages(done->sent);
 	if (unlikely(dd->lost_work || dd->full_since_ns))
 		cfq_device_works(dd, work, in_driver_ns, now_ns);
 	if (dd->one_head)
 		return spent_ns;
 	if (!dd->heads.duel.of_turns)
 		cfq_duel_count(&dd->heads.duel, work, false);
-	cfq_count_completed(&dd->par, cfq_sent_kind(done->sent), now_ns);
+	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : work,
+			    now_ns);
 	if (!cfq_charges_completed(dd, done->opf))
 		cfq_cost_add(&dd->pages_cost_ns, &dd->cost_work, spent_ns, work);
 	if (dd->par.probe == done->rq)

@@ -614,7 +614,7 @@ static bool cfq_member_outclassed(const struct cfq_member *member)
 		st++;
 	return st < own &&
 	       (dd->one_head || member->class == CFQ_CLASS_IDLE ||
-		dd->nr_in_driver >= cfq_spare_depth(dd->par.parallel));
+		!cfq_device_spares(dd));
 }
 
 static noinline bool cfq_member_after_others(const struct cfq_member *member)
@@ -629,7 +629,7 @@ static inline bool cfq_member_must_wait(const struct cfq_member *member)
 
 	/* As both would say: less than is to spare is less than is useful. */
 	if (!dd->one_head && !dd->strict && member->class != CFQ_CLASS_IDLE &&
-	    dd->nr_in_driver < cfq_spare_depth(dd->par.parallel))
+	    cfq_device_spares(dd))
 		return false;
 	return cfq_member_after_others(member);
 }

@@ -877,6 +877,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	unsigned long charged_ns;
+	u64 cost_ns;
 	bool known;
 
 	/* Time in which the device was idle is charged if it was for us. */
@@ -905,7 +906,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (!cfqq_is_active(cfqq))
 		trace_cfq_select(cfqd, cfqq, &cfqq->entity, CFQ_CHOICE_REQUEST);
 	cfqq->since_fifo_check++;
-	cfq_device_sent(dd, rq, now_ns);
+	cost_ns = cfq_device_sent(dd, rq, now_ns);
 	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
 	cfqd->nr_in_driver++;
 	cfqq->nr_in_driver++;
@@ -915,8 +916,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 
 	known = !cfq_charges_completed(dd, rq->cmd_flags);
 	if (known) {
-		cfqq->cost_ns = cfq_request_cost_ns(dd, cfq_sent_work(rq->fifo_time),
-						    cfq_sent_kind(rq->fifo_time));
+		cfqq->cost_ns = cost_ns;
 		cfq_average_add(&dd->mean_cost_ns, cfqq->cost_ns);
 	}
 	if (unlikely(cfq_classes_differ(cfqd->trees)))
@@ -1184,8 +1184,8 @@ static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 	if (dd->strict && !dd->par.drain)
 		return ++cfqmd->nr_since_withheld >=
 		       max(dd->nr_in_driver, CFQ_STRICT_BATCH) &&
-		       dd->nr_in_driver <= half;
-	if (dd->one_head || dd->nr_in_driver <= half)
+		       dd->pages_in_driver <= half;
+	if (dd->one_head || dd->pages_in_driver <= half)
 		return true;
 	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
 }

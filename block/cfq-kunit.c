@@ -660,47 +660,54 @@ static void cfq_test_tree_wrap(struct kunit *test)
  * Charge.
  */
 
-static void cfq_test_request_kind(struct kunit *test)
+/* A device of four servants of 80 us: what a request takes by itself. */
+static void cfq_test_service(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, cfq_request_kind(false, 512), 0U);
-	KUNIT_EXPECT_EQ(test, cfq_request_kind(true, 4096), 1U);
-	KUNIT_EXPECT_EQ(test, cfq_request_kind(false, 8191), 0U);
-	KUNIT_EXPECT_EQ(test, cfq_request_kind(false, 8192), 2U);
-	KUNIT_EXPECT_EQ(test, cfq_request_kind(true, UINT_MAX),
-			CFQ_NR_KINDS - 1U);
+	const unsigned int parallel = 4 * CFQ_PARALLEL_ONE;
+	const u64 page_ns = 80 * NSEC_PER_USEC;
+	u64 service_ns = 0;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, cfq_size_order(1), 0U);
+	KUNIT_EXPECT_EQ(test, cfq_size_order(127), 6U);
+	KUNIT_EXPECT_EQ(test, cfq_size_order(UINT_MAX), CFQ_NR_ORDERS - 1);
+	/* What may have waited says nothing. */
+	cfq_service_add(&service_ns, 16 * page_ns, 1, 63, parallel);
+	KUNIT_EXPECT_EQ(test, service_ns, 0ULL);
+	/* What had few beside it does, */
+	cfq_service_add(&service_ns, 2 * page_ns, 1, 2, parallel);
+	KUNIT_EXPECT_EQ(test, service_ns, 2 * page_ns);
+	for (i = 0; i < 100; i++)
+		cfq_service_add(&service_ns, page_ns, 1, 1, 0);
+	KUNIT_EXPECT_LE(test, service_ns, page_ns + 8);
+	/* and so does what was quicker, whatever was beside it. */
+	cfq_service_add(&service_ns, page_ns / 2, 1, 63, parallel);
+	KUNIT_EXPECT_EQ(test, service_ns, page_ns / 2);
+
+	/* Those of an order take as long for each page. */
+	service_ns = 0;
+	cfq_service_add(&service_ns, 24 * page_ns, 96, 48, parallel);
+	KUNIT_EXPECT_EQ(test, service_ns, 16 * page_ns);
+	KUNIT_EXPECT_EQ(test, cfq_service_of(service_ns, 64), 16 * page_ns);
+	KUNIT_EXPECT_EQ(test, cfq_service_of(service_ns, 127),
+			16 * page_ns * 127 / 64);
+	/* The last one has no bound. */
+	service_ns = 0;
+	cfq_service_add(&service_ns, 32 * page_ns, 128, 0, parallel);
+	KUNIT_EXPECT_EQ(test, cfq_service_of(service_ns, 1024), 256 * page_ns);
 }
 
-/* A device of four servants of 80 us, behind which requests wait. */
+/* A device of four servants. */
 static void cfq_test_parallelism(struct kunit *test)
 {
-	const u64 read_ns = 80 * NSEC_PER_USEC;
 	const u64 window_ns = CFQ_WORK_WINDOW_NS;
 	const u64 work_ns = 4 * window_ns;
 	unsigned int parallel = 0, i;
-	u64 service_ns = 0;
-
-	/* First seen with 63 before it: a 64th of the time at the least. */
-	cfq_service_add(&service_ns, 16 * read_ns, 63, parallel);
-	KUNIT_EXPECT_EQ(test, service_ns, read_ns / 4);
-	/* What waited says nothing, */
-	cfq_service_add(&service_ns, 16 * read_ns, 63, parallel);
-	KUNIT_EXPECT_EQ(test, service_ns, read_ns / 4);
-	/* what had few beside it does, */
-	for (i = 0; i < 100; i++)
-		cfq_service_add(&service_ns, read_ns, 1, parallel);
-	KUNIT_EXPECT_LE(test, service_ns, read_ns);
-	KUNIT_EXPECT_GE(test, service_ns, read_ns - 8);
-	/* and so does what was quicker, whatever was beside it. */
-	cfq_service_add(&service_ns, read_ns / 2, 63, parallel);
-	KUNIT_EXPECT_EQ(test, service_ns, read_ns / 2);
 
 	parallel = cfq_parallel_add(parallel, work_ns, window_ns);
 	KUNIT_EXPECT_EQ(test, parallel, 4 * CFQ_PARALLEL_ONE);
 	KUNIT_EXPECT_EQ(test, cfq_useful_depth(parallel), 4U * CFQ_DEPTH_RATIO);
 	KUNIT_EXPECT_EQ(test, cfq_spare_depth(parallel), 4U);
-	/* With two beside them requests need not have waited now. */
-	cfq_service_add(&service_ns, read_ns, 2, parallel);
-	KUNIT_EXPECT_GT(test, service_ns, read_ns / 2);
 	/* A quiet moment is no reason to forget; half a second of it is. */
 	parallel = cfq_parallel_add(parallel, 0, window_ns);
 	KUNIT_EXPECT_EQ(test, parallel, 62U);
@@ -716,34 +723,39 @@ static void cfq_test_parallelism(struct kunit *test)
 				cfq_useful_depth(parallel));
 }
 
-/* Requests that are many for a moment, or long, are not many at the same time. */
+/* Pages that are many for a moment, or long, are not many at the same time. */
 static void cfq_test_completed(struct kunit *test)
 {
-	struct cfq_parallelism par = { };
+	const u64 page_ns = 1600 * NSEC_PER_USEC;
+	struct cfq_parallelism par = { .page_ns = { page_ns } };
 	u64 now = NSEC_PER_SEC;
 	int i;
 
-	par.service_ns[1] = 1600 * NSEC_PER_USEC;
-	par.service_ns[2] = 5 * CFQ_WORK_WINDOW_NS;
 	par.window_start_ns = now;
 	/* Sent together, and done one after the other. */
 	for (i = 0; i < 28; i++) {
-		now += par.service_ns[1];
-		cfq_count_completed(&par, 1, now);
+		now += page_ns;
+		cfq_count_completed(&par, CFQ_WORK_PAGE, now);
 	}
 	KUNIT_EXPECT_EQ(test, par.parallel, CFQ_PARALLEL_ONE);
 	for (i = 0; i < 5; i++) {
-		now += par.service_ns[2];
-		cfq_count_completed(&par, 2, now);
+		now += 100 * page_ns;
+		cfq_count_completed(&par, 100 * CFQ_WORK_PAGE, now);
 	}
 	KUNIT_EXPECT_LE(test, par.parallel, CFQ_PARALLEL_ONE);
-	/* Four at a time are. */
-	for (i = 0; i < 4 * 20; i++) {
-		now += par.service_ns[1] / 4;
-		cfq_count_completed(&par, 1, now);
+	/* Four at a time are, of one request or of several. */
+	for (i = 0; i < 2 * 20; i++) {
+		now += page_ns;
+		cfq_count_completed(&par, 4 * CFQ_WORK_PAGE, now);
 	}
 	KUNIT_EXPECT_GE(test, par.parallel, 4 * CFQ_PARALLEL_ONE - 1);
-	KUNIT_EXPECT_LE(test, par.parallel, 4 * CFQ_PARALLEL_ONE + 1);
+	KUNIT_EXPECT_LE(test, par.parallel, 5 * CFQ_PARALLEL_ONE);
+	for (i = 0; i < 4 * 100; i++) {
+		now += page_ns / 4;
+		cfq_count_completed(&par, CFQ_WORK_PAGE, now);
+	}
+	KUNIT_EXPECT_GE(test, par.parallel, 4 * CFQ_PARALLEL_ONE - 1);
+	KUNIT_EXPECT_LE(test, par.parallel, 4 * CFQ_PARALLEL_ONE + 4);
 }
 
 static void cfq_test_page(struct kunit *test)
@@ -752,22 +764,22 @@ static void cfq_test_page(struct kunit *test)
 	u64 page_ns = 0;
 
 	/* The first may have met with a stall. */
-	cfq_page_add(&page_ns, &samples, 3000, 4096);
+	cfq_page_add(&page_ns, &samples, 3000, 1);
 	KUNIT_EXPECT_EQ(test, page_ns, 3000ULL);
-	cfq_page_add(&page_ns, &samples, 80, 4096);
+	cfq_page_add(&page_ns, &samples, 80, 1);
 	KUNIT_EXPECT_EQ(test, page_ns, 80ULL);
-	cfq_page_add(&page_ns, &samples, 100, 512);
+	cfq_page_add(&page_ns, &samples, 100, 1);
 	KUNIT_EXPECT_EQ(test, page_ns, 80ULL);
 	/* 16 pages, four by four. */
-	cfq_page_add(&page_ns, &samples, 320, SZ_64K);
+	cfq_page_add(&page_ns, &samples, 320, 16);
 	KUNIT_EXPECT_EQ(test, page_ns, 80ULL);
 	KUNIT_EXPECT_EQ(test, samples, CFQ_PAGE_SAMPLES);
 	/* From then on an average. */
 	for (i = 0; i < 100; i++)
-		cfq_page_add(&page_ns, &samples, 160, 4096);
+		cfq_page_add(&page_ns, &samples, 160, 1);
 	KUNIT_EXPECT_GE(test, page_ns, 150ULL);
 	KUNIT_EXPECT_EQ(test, samples, CFQ_PAGE_SAMPLES);
-	cfq_page_add(&page_ns, &samples, NSEC_PER_SEC, 4096);
+	cfq_page_add(&page_ns, &samples, NSEC_PER_SEC, 1);
 	KUNIT_EXPECT_LE(test, page_ns, 240ULL);
 }
 
@@ -1032,7 +1044,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_seek_cost),
 	KUNIT_CASE(cfq_test_think_time),
 	KUNIT_CASE(cfq_test_parse),
-	KUNIT_CASE(cfq_test_request_kind),
+	KUNIT_CASE(cfq_test_service),
 	KUNIT_CASE(cfq_test_parallelism),
 	KUNIT_CASE(cfq_test_tree_shares),
 	KUNIT_CASE(cfq_test_tree_return),

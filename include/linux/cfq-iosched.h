@@ -157,13 +157,13 @@ struct cfq_tunables {
 	u64	low_latency;		/* 0 or 1 */
 };
 
-/* Kinds of requests by direction and size, each of which takes about the same. */
-#define CFQ_NR_KINDS	16
+/* Orders of sizes of requests, each of which takes as long for each page. */
+#define CFQ_NR_ORDERS	8U
 
 /* What was learned of a device that works on many requests at the same time. */
 struct cfq_parallelism {
-	u64		service_ns[CFQ_NR_KINDS]; /* of a request by itself */
-	u64		work_ns;	/* sent in this window: their service_ns */
+	u64		service_ns[2][CFQ_NR_ORDERS]; /* the least by itself */
+	u64		work_ns;	/* done in this window: each page by itself */
 	u64		window_start_ns;
 	unsigned int	parallel;	/* CFQ_PARALLEL_ONE is one */
 
@@ -171,7 +171,8 @@ struct cfq_parallelism {
 	struct request	*probe;
 	u64		probe_sent_ns;
 	unsigned int	probe_bytes;	/* of data */
-	unsigned int	probe_beside;	/* requests in the device before it */
+	unsigned int	probe_nr;	/* requests in the device before it */
+	unsigned int	probe_beside;	/* pages of these */
 	bool		probe_write;
 	bool		probe_alone;	/* all but by itself */
 
@@ -242,6 +243,7 @@ struct cfq_driver_data {
 	bool			strict;
 	/* Requests sent, not completed; read locklessly by cfq_nr_descriptors(). */
 	unsigned int		nr_in_driver;
+	unsigned int		pages_in_driver; /* of these; see rq_set_sent() */
 	sector_t		last_position;	/* end of the last one sent */
 	unsigned int		nr_first_in_driver; /* sent out of order */
 	u64			first_since_ns;	/* that one of those is waited for */
