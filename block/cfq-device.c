@@ -229,21 +229,19 @@ bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns)
 }
 
 /**
- * cfq_takes_long - does a request keep a device without a head busy for long?
+ * cfq_long_ns - for how long does a request keep a device without a head busy?
  * @dd: the device
  * @rq: the request, not sent yet
  *
- * Not if it works on several of that kind together.
- *
- * Return: true if longer than somebody who is due is waited for.
+ * Return: ns; 0 if it is not long, or leaves a part of the device to others.
  */
-bool cfq_takes_long(const struct cfq_driver_data *dd, struct request *rq)
+u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 {
 	const unsigned int bytes = rq_data_bytes(rq);
 
-	return !dd->access_work && cfq_pages(bytes) >= cfq_full_depth(dd) &&
-	       cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes)) >
-	       dd->tun.group_idle_ns;
+	if (dd->access_work || cfq_pages(bytes) < cfq_full_depth(dd))
+		return 0;
+	return cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes));
 }
 
 /* Watch @rq, of so much data, which is sent now. */

@@ -158,7 +158,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 		      u64 now_ns);
 bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns);
-bool cfq_takes_long(const struct cfq_driver_data *dd, struct request *rq);
+u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq);
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns);

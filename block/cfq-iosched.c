@@ -779,22 +779,41 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 	return entity ? rq_entry_fifo(entity_to_cfqq(entity)->fifo.next) : NULL;
 }
 
-/* No request smaller than this takes long. */
+/*
+ * No request smaller than this takes long; and only of what takes longer than that
+ * a part may be lost to let somebody go first.
+ */
 #define CFQ_LONG_BYTES	(64U << 10)
+#define CFQ_LONG_NS	(500 * NSEC_PER_USEC)
+#define CFQ_HOLD_PART	8
 
-/* Must the next request of @cfqq wait for others, as it would take long? */
+/*
+ * Must the next request of @cfqq wait for others, as it would take long?  For those
+ * who are due, and have requests in the device or had until just now.
+ */
 static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
-	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	struct cfq_driver_data *dd = &cfqmd->dd;
+	u64 long_ns, until_ns;
 
-	if (dd->one_head || cfq_must_empty(dd) ||
-	    !cfq_takes_long(dd, cfqq->next_rq))
+	if (dd->one_head || cfq_must_empty(dd))
 		return false;
-	return cfq_others_due(cfqd->trees, cfqq->class, &cfqq->entity,
-			      cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART,
-			      now_ns) ||
-	       cfq_group_others_due(cfqd, now_ns);
+	long_ns = cfq_long_ns(dd, cfqq->next_rq);
+	until_ns = cfqmd->expected_until_ns - dd->tun.group_idle_ns +
+		   min(long_ns / CFQ_HOLD_PART, dd->tun.group_idle_ns);
+	if (long_ns < CFQ_LONG_NS || (!dd->nr_in_driver && until_ns <= now_ns))
+		return false;
+	if (!cfq_others_due(cfqd->trees, cfqq->class, &cfqq->entity,
+			    cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART,
+			    now_ns) &&
+	    !cfq_group_others_due(cfqd, now_ns))
+		return false;
+	cfqmd->held_cfqq = cfqq;
+	if (!dd->nr_in_driver)
+		cfq_ask_at(dd, until_ns);
+	return true;
 }
 
 static inline bool cfqq_holds_long(struct cfq_queue *cfqq, u64 now_ns)
@@ -871,6 +890,25 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 	return cfqq->next_rq;
 }
 
+/*
+ * A request was held back, as it takes long without a head, and one of @cfqq is
+ * sent.  If it comes from somebody else, to a device that is empty, and so soon
+ * that @cfqq was still on its tree, the time since its last one is charged to it.
+ */
+static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+	struct cfq_driver_data *dd = &cfqmd->dd;
+
+	if (!dd->nr_in_driver && cfqmd->held_cfqq != cfqq &&
+	    cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns) {
+		dd->charged_until_ns = max(dd->charged_until_ns,
+					   cfqq->last_end_ns);
+		cfqq_charge_idle(cfqq, now_ns);
+	}
+	cfqmd->held_cfqq = NULL;
+}
+
 static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 					  struct request *rq, u64 now_ns)
 {
@@ -881,6 +919,8 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	bool known;
 
 	/* Time in which the device was idle is charged if it was for us. */
+	if (unlikely(cfqd->cfqmd->held_cfqq))
+		cfqq_end_hold(cfqq, now_ns);
 	if (!dd->nr_in_driver) {
 		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
 			cfq_group_count(cfqd, CFQ_STAT_IDLE,
@@ -1159,6 +1199,11 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 				 CFQ_CHARGE_REQUEST);
 		cfq_average_add(&cfqq->cost_ns, spent_ns);
 		cfq_average_add(&dd->mean_cost_ns, spent_ns);
+	} else if (unlikely(cfqd->cfqmd->held_cfqq) &&
+		   spent_ns > estimate_ns) {
+		/* The device was kept for it alone. */
+		cfqq_charge(cfqq, spent_ns - estimate_ns,
+			    spent_ns - estimate_ns);
 	}
 
 	if (!cfqq->nr_queued && !cfqq->nr_in_driver)

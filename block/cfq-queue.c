@@ -393,8 +393,12 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 				       now_ns + dd->tun.group_idle_ns);
 }
 
-/* The device was kept idle for @cfqq until then. */
-static void cfqq_charge_idle(struct cfq_queue *cfqq, u64 until_ns)
+/**
+ * cfqq_charge_idle - the device was kept idle for a queue
+ * @cfqq: the queue
+ * @until_ns: until then
+ */
+void cfqq_charge_idle(struct cfq_queue *cfqq, u64 until_ns)
 {
 	u64 ns = cfq_charge_serial(cfqd_dd(cfqq->cfqd), until_ns);
 

@@ -311,19 +311,62 @@ stream() {
 		"$(distance 50 50) <= 5"
 }
 
-# One of these keeps all channels busy for longer than a read takes
+# One of these keeps all channels busy for longer than a read takes, so the next one waits until the
+# reader has had its share.
 large_writes() {
-	title "a reader of priority 0 beside 64 writes of 64 KiB of 7: waits for one at a time"
+	local alone
+
+	title "a reader of priority 0 beside 64 writes of 64 KiB of 7: 0.8 of its reads alone"
 	load_flash
 	make_group g0 0
 	make_group g7 7
+	watch_mb 0 1000 1000 1000
 	start_load g0 - read 1 0
+	sleep 0.5
+	measure 1
+	alone=$(ios 1)
 	# shellcheck disable=SC2086 # options
 	start_load g7 - write 4 1000 $DEEP --bs=64k
-	watch_mb 0 1000 1000 1000
 	sleep 2
 	measure 4
-	expect "$(ios 1) reads, $(ios 2) writes" "$(ios 1) >= 0.9 * $(ios 2)"
+	expect "$(ios 1) reads, alone $((4 * alone)), $(ios 2) writes" \
+		"$(ios 1) >= 0.8 * 4 * $alone && $(ios 2) > 100"
+}
+
+# Each of them keeps the device busy by itself, however many requests that are.
+streams() {
+	title "streams of two reads of 256 KiB each at a time, priorities 0 and 7: within 2 pp"
+	load_flash
+	make_group g0 0
+	make_group g7 7
+	start_load g0 - seq 1 0 --bs=256k --ioengine=libaio --iodepth=2
+	start_load g7 - seq 1 1000 --bs=256k --ioengine=libaio --iodepth=2
+	watch_mb 0 1000 1000 1000
+	sleep 2
+	measure 3
+	expect "shares of device time $(shares) %" "$(share_error 0 7) <= 2"
+}
+
+# Between one read and the next nothing is sent that takes long.
+one_page() {
+	local alone
+
+	title "a reader beside two streams of 512 KiB in groups of equal weight: 0.9 of its share"
+	load_flash
+	make_group reader
+	make_group g1
+	make_group g2
+	watch_mb 0 1000 1000 1000 2000 1000
+	start_load reader - read 1 0
+	sleep 0.5
+	measure 1
+	alone=$(ios 1)
+	start_load g1 - seq 1 1000 --bs=512k
+	start_load g2 - seq 1 2000 --bs=512k
+	sleep 1
+	measure 3
+	expect "$(ios 1) reads, alone $((3 * alone)), $(ios 2) and $(ios 3) of the streams" \
+		"$(ios 1) >= 0.9 * $alone && $(ios 2) > 200"
 }
 
 in_writeback_kb() {
@@ -426,5 +469,5 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
 	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
-	huger_writes stream large_writes slow_writes stuck hung_group \
+	huger_writes stream streams one_page large_writes slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
