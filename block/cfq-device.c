@@ -26,13 +26,11 @@
  *    what a write costs (see 1); the first few of each wait until the device has
  *    hardly anything else to do.
  *
- *    A single request may keep a slow device busy for so long that it is as bad
- *    as a slice of somebody else.  Who is ahead sends none of that kind while
- *    those behind have requests in the device or will have one in a moment
- *    (cfq_takes_long()).  Without that
- *    a stream, due five sixths beside a group that writes 4 MB at a time in a
- *    tenth of a second, has a sixth (bench/bench --only matrix_flash).  It is
- *    not done where several of that kind are worked on at the same time.
+ *    A single large request may fill the device for longer than somebody who is due
+ *    needs to send his next one.  So it waits for him, for a moment, and what the
+ *    device could have done meanwhile is charged to him (cfqq_holds_large()).
+ *    Without that, who reads a page at a time beside seven streams has a third of
+ *    his share (bench/bench --only page_reader_flash).
  *
  * 3. What goes first.  A disk that puts requests in order may serve others
  *    instead for long; then it gets nothing else (cfq_waits_for_first()).
@@ -233,15 +231,19 @@ bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns)
  * @dd: the device
  * @rq: the request, not sent yet
  *
- * Return: ns; 0 if it is not long, or leaves a part of the device to others.
+ * Return: ns; 0 if it leaves a part of the device to others, or takes hardly longer
+ * than a page.
  */
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 {
 	const unsigned int bytes = rq_data_bytes(rq);
+	u64 ns;
 
-	if (dd->access_work || cfq_pages(bytes) < cfq_full_depth(dd))
+	if (dd->access_work || !bytes ||
+	    min(cfq_pages(bytes), RQ_PAGES_MAX) < cfq_full_depth(dd))
 		return 0;
-	return cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes));
+	ns = cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes));
+	return ns < 2 * cfq_page_ns(&dd->par) ? 0 : ns;
 }
 
 /* Watch @rq, of so much data, which is sent now. */

@@ -224,16 +224,16 @@ static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 }
 
 /*
- * So much work was done: how parallel is the device?  In a window it is one that is
- * worked on, however long it takes.
+ * So much work was done: how parallel is the device?  In a window a page is one that
+ * is worked on, however long it takes.
  */
 static inline void cfq_count_completed(struct cfq_parallelism *par,
 				       unsigned int work, u64 now_ns)
 {
 	u64 elapsed_ns = now_ns - min(now_ns, par->window_start_ns);
 
-	par->work_ns += min(div_u64(work * cfq_page_ns(par), CFQ_WORK_PAGE),
-			    CFQ_WORK_WINDOW_NS);
+	par->work_ns += div_u64(work * min(cfq_page_ns(par), CFQ_WORK_WINDOW_NS),
+				CFQ_WORK_PAGE);
 	if (elapsed_ns < CFQ_WORK_WINDOW_NS)
 		return;
 	par->parallel = cfq_parallel_add(par->parallel, par->work_ns,

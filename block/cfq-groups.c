@@ -655,24 +655,30 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd)
 /**
  * cfq_group_others_due - is another group due before this, or one above it?
  * @cfqd: the group on the device, with requests queued, which has no head
+ * @in_driver: it counts only if it has requests in the device
  * @now_ns: time
  *
  * Return: true also if that group has nothing to send just now.
  */
-bool cfq_group_others_due(const struct cfq_data *cfqd, u64 now_ns)
+bool cfq_group_others_due(const struct cfq_data *cfqd, bool in_driver,
+			  u64 now_ns)
 {
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 	const struct cfq_member *member;
+	struct cfq_entity *due;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd->leaf; member->group; member = member_above(member))
-		if (cfq_others_due(member->group->members, member->class,
-				   &member->entity,
-				   cfq_mixed_lead(dd, member_tree(member),
-						  CFQ_MIXED_LEAD_PART),
-				   now_ns))
+	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+		due = cfq_due_before(member->group->members, member->class,
+				     &member->entity,
+				     cfq_mixed_lead(dd, member_tree(member),
+						    CFQ_MIXED_LEAD_PART),
+				     now_ns);
+		if (due && (!in_driver ||
+			    member_in_driver(entity_to_member(due))))
 			return true;
+	}
 	return false;
 }
 

@@ -452,6 +452,7 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 		WRITE_ONCE(cfqmd->nothing_to_send, false);
 	if (one_head == cfqmd->dd.one_head)
 		return;
+	cfqmd->held_cfqq = NULL;
 	/* That of a plug may be earlier than what was just completed. */
 	cfq_end_idle(cfqmd, 0, U64_MAX);
 	cfq_groups_end_turn(cfqmd, now_ns, CFQ_END_DRAIN);
@@ -781,34 +782,48 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 
 /*
  * No request smaller than this takes long; and only of what takes longer than that
- * a part may be lost to let somebody go first.
+ * a part may be lost to let somebody go first: what is less than a task needs to go
+ * on cannot be waited for.
  */
 #define CFQ_LONG_BYTES	(64U << 10)
 #define CFQ_LONG_NS	(500 * NSEC_PER_USEC)
 #define CFQ_HOLD_PART	8
 
+/* Is somebody due before @cfqq, with requests @in_driver if that is asked for? */
+static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_entity *due;
+
+	due = cfq_due_before(cfqd->trees, cfqq->class, &cfqq->entity,
+			     cfq_max_lead_ns(cfqd_dd(cfqd)) /
+			     CFQ_MIXED_LEAD_PART, now_ns);
+	return (due && (!in_driver || entity_to_cfqq(due)->nr_in_driver)) ||
+	       cfq_group_others_due(cfqd, in_driver, now_ns);
+}
+
 /*
  * Must the next request of @cfqq wait for others, as it would take long?  For those
- * who are due, and have requests in the device or had until just now.
+ * who are due, and have requests in the device, or until just now somebody had: a
+ * timer tells when that is over.  Not for longer than a class may have to wait.
  */
 static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
 {
-	struct cfq_data *cfqd = cfqq->cfqd;
-	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_driver_data *dd = &cfqmd->dd;
-	u64 long_ns, until_ns;
+	u64 long_ns, until_ns = 0;
 
 	if (dd->one_head || cfq_must_empty(dd))
 		return false;
 	long_ns = cfq_long_ns(dd, cfqq->next_rq);
-	until_ns = cfqmd->expected_until_ns - dd->tun.group_idle_ns +
-		   min(long_ns / CFQ_HOLD_PART, dd->tun.group_idle_ns);
-	if (long_ns < CFQ_LONG_NS || (!dd->nr_in_driver && until_ns <= now_ns))
+	if (long_ns < CFQ_LONG_NS ||
+	    cfqq->sent_ns + cfq_class_wait_ns(dd, long_ns) <= now_ns)
 		return false;
-	if (!cfq_others_due(cfqd->trees, cfqq->class, &cfqq->entity,
-			    cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART,
-			    now_ns) &&
-	    !cfq_group_others_due(cfqd, now_ns))
+	if (!list_empty(&cfqmd->idle_cfqqs))
+		until_ns = list_last_entry(&cfqmd->idle_cfqqs, struct cfq_queue,
+					   idle_node)->last_end_ns +
+			   long_ns / CFQ_HOLD_PART;
+	if (!cfqq_others_due(cfqq, until_ns <= now_ns, now_ns))
 		return false;
 	cfqmd->held_cfqq = cfqq;
 	if (!dd->nr_in_driver)
@@ -904,7 +919,7 @@ static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 	    cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns) {
 		dd->charged_until_ns = max(dd->charged_until_ns,
 					   cfqq->last_end_ns);
-		cfqq_charge_idle(cfqq, now_ns);
+		cfqq_charge_idle(cfqq, cfq_charge_serial(dd, now_ns));
 	}
 	cfqmd->held_cfqq = NULL;
 }
@@ -1199,11 +1214,10 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 				 CFQ_CHARGE_REQUEST);
 		cfq_average_add(&cfqq->cost_ns, spent_ns);
 		cfq_average_add(&dd->mean_cost_ns, spent_ns);
-	} else if (unlikely(cfqd->cfqmd->held_cfqq) &&
+	} else if (unlikely(cfqd->cfqmd->held_cfqq) && !dd->nr_in_driver &&
 		   spent_ns > estimate_ns) {
-		/* The device was kept for it alone. */
-		cfqq_charge(cfqq, spent_ns - estimate_ns,
-			    spent_ns - estimate_ns);
+		/* A part of the device was kept idle for it. */
+		cfqq_charge_idle(cfqq, spent_ns - estimate_ns);
 	}
 
 	if (!cfqq->nr_queued && !cfqq->nr_in_driver)

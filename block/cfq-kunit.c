@@ -677,9 +677,15 @@ static void cfq_test_service(struct kunit *test)
 	/* What had few beside it does, */
 	cfq_service_add(&service_ns, 2 * page_ns, 1, 2, parallel);
 	KUNIT_EXPECT_EQ(test, service_ns, 2 * page_ns);
+	/* at once if it was quicker, by and by if it was not, */
+	cfq_service_add(&service_ns, page_ns / 2, 1, 1, 0);
+	KUNIT_EXPECT_EQ(test, service_ns, page_ns / 2);
 	for (i = 0; i < 100; i++)
 		cfq_service_add(&service_ns, page_ns, 1, 1, 0);
-	KUNIT_EXPECT_LE(test, service_ns, page_ns + 8);
+	KUNIT_EXPECT_GE(test, service_ns, page_ns - 8);
+	/* and of a stall no more than four times of what is known, */
+	cfq_service_add(&service_ns, NSEC_PER_SEC, 1, 0, 0);
+	KUNIT_EXPECT_LE(test, service_ns, page_ns * 11 / 8);
 	/* and so does what was quicker, whatever was beside it. */
 	cfq_service_add(&service_ns, page_ns / 2, 1, 63, parallel);
 	KUNIT_EXPECT_EQ(test, service_ns, page_ns / 2);
@@ -721,6 +727,24 @@ static void cfq_test_parallelism(struct kunit *test)
 	for (parallel = 0; parallel < 64 * CFQ_PARALLEL_ONE; parallel++)
 		KUNIT_EXPECT_LE(test, cfq_spare_depth(parallel),
 				cfq_useful_depth(parallel));
+}
+
+/* What a request in the device keeps in a word. */
+static void cfq_test_sent(struct kunit *test)
+{
+	struct request *rq = kunit_kzalloc(test, sizeof(*rq), GFP_KERNEL);
+	struct cfq_done done = { .end_ns = 3 * NSEC_PER_SEC };
+
+	KUNIT_ASSERT_NOT_NULL(test, rq);
+	rq_set_sent(rq, CFQ_WORK_MAX, RQ_PAGES_MAX, 2 * NSEC_PER_SEC);
+	done.sent = rq->fifo_time;
+	KUNIT_EXPECT_EQ(test, cfq_sent_work(done.sent), CFQ_WORK_MAX);
+	KUNIT_EXPECT_EQ(test, cfq_sent_pages(done.sent), RQ_PAGES_MAX);
+	KUNIT_EXPECT_EQ(test, cfq_done_in_driver_ns(&done),
+			(u64)NSEC_PER_SEC);
+	rq_set_sent(rq, 8, 1, 2 * NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, cfq_sent_work(rq->fifo_time), 8U);
+	KUNIT_EXPECT_EQ(test, cfq_sent_pages(rq->fifo_time), 1U);
 }
 
 /* Pages that are many for a moment, or long, are not many at the same time. */
@@ -961,25 +985,25 @@ static void cfq_test_others_due(struct kunit *test)
 	for (class = 0; class < CFQ_NR_CLASSES; class++)
 		cfq_st_init(&trees[class]);
 	cfq_st_add(&trees[CFQ_CLASS_BE], &ahead, 0);
-	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_BE, &ahead, 0,
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &ahead, 0,
 						0));
 	behind.vdisktime = ahead.vdisktime;
 	cfq_st_add(&trees[CFQ_CLASS_BE], &behind, 0);
 	cfq_entity_charge(&ahead, 1000);
-	KUNIT_EXPECT_TRUE(test, cfq_others_due(trees, CFQ_CLASS_BE, &ahead,
+	KUNIT_EXPECT_TRUE(test, cfq_due_before(trees, CFQ_CLASS_BE, &ahead,
 					       999, 0));
-	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_BE, &ahead,
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &ahead,
 						1000, 0));
-	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_BE, &behind,
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
 						0, 0));
 	/* A better class is, for as long as it may be, and a worse one never. */
 	cfq_st_add(&trees[CFQ_CLASS_RT], &rt, 0);
 	trees[CFQ_CLASS_BE].due_ns = 10;
-	KUNIT_EXPECT_TRUE(test, cfq_others_due(trees, CFQ_CLASS_BE, &behind,
+	KUNIT_EXPECT_TRUE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
 					       1000, 9));
-	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_BE, &behind,
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
 						1000, 10));
-	KUNIT_EXPECT_FALSE(test, cfq_others_due(trees, CFQ_CLASS_RT, &rt, 0, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_RT, &rt, 0, 0));
 }
 
 /* Urgent requests put a class in debt to better ones, or one ahead of equals. */
@@ -1045,6 +1069,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_think_time),
 	KUNIT_CASE(cfq_test_parse),
 	KUNIT_CASE(cfq_test_service),
+	KUNIT_CASE(cfq_test_sent),
 	KUNIT_CASE(cfq_test_parallelism),
 	KUNIT_CASE(cfq_test_tree_shares),
 	KUNIT_CASE(cfq_test_tree_return),

@@ -394,14 +394,12 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /**
- * cfqq_charge_idle - the device was kept idle for a queue
+ * cfqq_charge_idle - the device, or a part of it, was kept idle for a queue
  * @cfqq: the queue
- * @until_ns: until then
+ * @ns: for so long
  */
-void cfqq_charge_idle(struct cfq_queue *cfqq, u64 until_ns)
+void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 {
-	u64 ns = cfq_charge_serial(cfqd_dd(cfqq->cfqd), until_ns);
-
 	cfqq_charge(cfqq, ns, ns);
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_IDLE, ns);
 	trace_cfq_charge(cfqq, ns, 0, CFQ_CHARGE_IDLE);
@@ -422,7 +420,10 @@ void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end)
 	if (!cfqq)
 		return;
 	if (cfqq->idle_until_ns && !cfqd_dd(cfqd)->nr_in_driver)
-		cfqq_charge_idle(cfqq, min(now_ns, cfqq->idle_until_ns));
+		cfqq_charge_idle(cfqq,
+				 cfq_charge_serial(cfqd_dd(cfqd),
+						   min(now_ns,
+						       cfqq->idle_until_ns)));
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
 	cfq_tell_slice_over(cfqq, end);

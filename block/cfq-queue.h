@@ -250,7 +250,7 @@ bool cfqq_must_wait(const struct cfq_queue *cfqq);
 void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns);
 void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns);
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns);
-void cfqq_charge_idle(struct cfq_queue *cfqq, u64 until_ns);
+void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns);
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end);
 void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	       unsigned short ioprio);

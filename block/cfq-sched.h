@@ -273,22 +273,22 @@ static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
 }
 
 /*
- * Is somebody of @trees due before @entity, which is on that of @class, by more
- * than @lead_ns of virtual time, or of a better class, unless that has kept this
- * one waiting for too long?  He may have nothing to send just now.
+ * Who of @trees is due before @entity, which is on that of @class, by more than
+ * @lead_ns of virtual time, or of a better class, unless that has kept this one
+ * waiting for too long?  He may have nothing to send just now.  NULL if nobody is.
  */
-static inline bool cfq_others_due(struct cfq_service_tree *trees,
-				  enum cfq_class class,
-				  const struct cfq_entity *entity, u64 lead_ns,
-				  u64 now_ns)
+static inline struct cfq_entity *
+cfq_due_before(struct cfq_service_tree *trees, enum cfq_class class,
+	       const struct cfq_entity *entity, u64 lead_ns, u64 now_ns)
 {
 	struct cfq_service_tree *st = &trees[class];
+	struct cfq_entity *first = cfq_st_first(entity->st);
 
 	if (st->due_ns > now_ns)
 		while (st-- > trees)
 			if (st->nr)
-				return true;
-	return cfq_entity_lead(entity, cfq_st_first(entity->st)) > (s64)lead_ns;
+				return cfq_st_first(st);
+	return cfq_entity_lead(entity, first) > (s64)lead_ns ? first : NULL;
 }
 
 /* May there be entities of more than one class? */
