@@ -369,6 +369,25 @@ one_page() {
 		"$(ios 1) >= 0.9 * $alone && $(ios 2) > 200"
 }
 
+# The one of real time is always there or expected back, and small reads of its own class are served
+# meanwhile.
+stream_behind() {
+	title "a stream of 512 KiB is not held back for ever beside a reader of real time and small reads"
+	load_flash
+	make_group rt
+	make_group web
+	make_group backup
+	echo 1 >"$CG/rt/$FILES.ioprio_class" || fail "cannot set a class"
+	watch_mb 0 1000 1000 1000 2000 1000
+	start_load rt - read 1 0
+	start_load web - read 1 1000
+	start_load backup - seq 1 2000 --bs=512k
+	sleep 1
+	measure 6
+	expect "reads: $(ios 1), $(ios 2), and $(ios 3) of the stream" "$(ios 3) >= 8"
+	stop_loads
+}
+
 in_writeback_kb() {
 	awk '$1 == "Writeback:" { print $2 }' /proc/meminfo
 }
@@ -469,5 +488,5 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
 	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
-	huger_writes stream streams one_page large_writes slow_writes stuck hung_group \
+	huger_writes stream streams one_page stream_behind large_writes slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
