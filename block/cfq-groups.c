@@ -105,7 +105,7 @@
  *    A class better than others is still there for a group_idle after its last
  *    request: its next one shall not meet a flood that came in between.  The
  *    idle class sends nothing then.  Best effort beside real time sends while
- *    the device has fewer requests than it can work on at the same time: one
+ *    the device has fewer pages than it can work on at the same time: one
  *    reader that waits for each of its requests would leave most of it unused.
  *
  * What has no other context in its description is called with cfqmd->lock held.

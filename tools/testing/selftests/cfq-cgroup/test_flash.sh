@@ -372,7 +372,7 @@ one_page() {
 # The one of real time is always there or expected back, and small reads of its own class are served
 # meanwhile.
 stream_behind() {
-	title "a stream of 512 KiB is not held back for ever beside a reader of real time and small reads"
+	title "a stream of 512 KiB goes on beside a reader of real time and small reads"
 	load_flash
 	make_group rt
 	make_group web
@@ -488,5 +488,6 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
 	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
-	huger_writes stream streams one_page stream_behind large_writes slow_writes stuck hung_group \
+	huger_writes stream streams one_page stream_behind large_writes slow_writes stuck \
+	hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}

@@ -33,12 +33,12 @@ device() {
 without_slices() {
 	local look=0 mixed=0
 
-	while [ $look -lt 20 ]; do
+	while [ "$look" -lt 20 ]; do
 		[ "$(device mixed)" = 1 ] && mixed=$((mixed + 1))
 		look=$((look + 1))
 		sleep 0.13
 	done
-	echo $mixed
+	echo "$mixed"
 }
 
 # used WITHOUT: so it is most of the time, without slices or with them
