@@ -224,16 +224,20 @@ static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 }
 
 /*
- * So much work was done: how parallel is the device?  In a window a page is one that
- * is worked on, however long it takes.
+ * So much work was done: how parallel is the device?  Of what took longer than a
+ * window only a part was done in it.
  */
 static inline void cfq_count_completed(struct cfq_parallelism *par,
-				       unsigned int work, u64 now_ns)
+				       unsigned int work, u64 in_driver_ns,
+				       u64 now_ns)
 {
 	u64 elapsed_ns = now_ns - min(now_ns, par->window_start_ns);
+	u64 work_ns = div_u64(work * cfq_page_ns(par), CFQ_WORK_PAGE);
 
-	par->work_ns += div_u64(work * min(cfq_page_ns(par), CFQ_WORK_WINDOW_NS),
-				CFQ_WORK_PAGE);
+	if (unlikely(in_driver_ns > CFQ_WORK_WINDOW_NS))
+		work_ns = mul_u64_u64_div_u64(work_ns, CFQ_WORK_WINDOW_NS,
+					      in_driver_ns);
+	par->work_ns += work_ns;
 	if (elapsed_ns < CFQ_WORK_WINDOW_NS)
 		return;
 	par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
@@ -338,7 +342,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	if (!dd->heads.duel.of_turns)
 		cfq_duel_count(&dd->heads.duel, work, false);
 	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : work,
-			    now_ns);
+			    in_driver_ns, now_ns);
 	if (!cfq_charges_completed(dd, done->opf))
 		cfq_cost_add(&dd->pages_cost_ns, &dd->cost_work, spent_ns, work);
 	if (dd->par.probe == done->rq)

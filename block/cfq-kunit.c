@@ -759,24 +759,25 @@ static void cfq_test_completed(struct kunit *test)
 	/* Sent together, and done one after the other. */
 	for (i = 0; i < 28; i++) {
 		now += page_ns;
-		cfq_count_completed(&par, CFQ_WORK_PAGE, now);
+		cfq_count_completed(&par, CFQ_WORK_PAGE, page_ns, now);
 	}
 	KUNIT_EXPECT_EQ(test, par.parallel, CFQ_PARALLEL_ONE);
 	for (i = 0; i < 5; i++) {
 		now += 100 * page_ns;
-		cfq_count_completed(&par, 100 * CFQ_WORK_PAGE, now);
+		cfq_count_completed(&par, 100 * CFQ_WORK_PAGE,
+				    100 * page_ns, now);
 	}
 	KUNIT_EXPECT_LE(test, par.parallel, CFQ_PARALLEL_ONE);
 	/* Four at a time are, of one request or of several. */
 	for (i = 0; i < 2 * 20; i++) {
 		now += page_ns;
-		cfq_count_completed(&par, 4 * CFQ_WORK_PAGE, now);
+		cfq_count_completed(&par, 4 * CFQ_WORK_PAGE, page_ns, now);
 	}
 	KUNIT_EXPECT_GE(test, par.parallel, 4 * CFQ_PARALLEL_ONE - 1);
 	KUNIT_EXPECT_LE(test, par.parallel, 5 * CFQ_PARALLEL_ONE);
 	for (i = 0; i < 4 * 100; i++) {
 		now += page_ns / 4;
-		cfq_count_completed(&par, CFQ_WORK_PAGE, now);
+		cfq_count_completed(&par, CFQ_WORK_PAGE, page_ns, now);
 	}
 	KUNIT_EXPECT_GE(test, par.parallel, 4 * CFQ_PARALLEL_ONE - 1);
 	KUNIT_EXPECT_LE(test, par.parallel, 4 * CFQ_PARALLEL_ONE + 4);

@@ -286,13 +286,13 @@ writes_of_4m() {
 
 huge_writes() {
 	title "reads beside 64 writes of 4 MiB: half of the device each, within 15 pp"
-	writes_of_4m 4
+	writes_of_4m 8
 }
 
 # The same in single requests, as of a program that has huge pages
 huger_writes() {
 	title "reads beside 64 writes of 4 MiB in one piece: half of the device each, within 15 pp"
-	writes_of_4m 5 max_segments=1024
+	writes_of_4m 20 max_segments=1024
 }
 
 # Who waits for each of its reads has nothing to send for a moment after each
