@@ -823,7 +823,9 @@ static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
 		until_ns = list_last_entry(&cfqmd->idle_cfqqs, struct cfq_queue,
 					   idle_node)->last_end_ns +
 			   long_ns / CFQ_HOLD_PART;
-	if (!cfqq_others_due(cfqq, until_ns <= now_ns, now_ns))
+	/* Of a group with others below it is not known who has requests there. */
+	if ((until_ns <= now_ns && !dd->nr_in_driver) ||
+	    !cfqq_others_due(cfqq, until_ns <= now_ns, now_ns))
 		return false;
 	cfqmd->held_cfqq = cfqq;
 	if (!dd->nr_in_driver)
