@@ -64,7 +64,7 @@
  * larger, unless what it has seems to be lost.
  */
 #define CFQ_DISK_WORK		(512 * CFQ_WORK_PAGE)
-#define CFQ_FULL_NS		(50 * NSEC_PER_MSEC)
+#define CFQ_FULL_NS		(50 * (u64)NSEC_PER_MSEC)
 
 static void cfq_set_full_work(struct cfq_driver_data *dd)
 {

@@ -268,9 +268,9 @@ static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 
 	/* To those a turn is worth half as much again. */
 	if (streams && cfq_duel_other(duel))
-		rate = rate * 2 / 3;
+		rate = div_u64(rate * 2, 3);
 	else if (streams)
-		before = before * 2 / 3;
+		before = div_u64(before * 2, 3);
 	/* What says that it has no head need not have many to have none. */
 	return (heads->many || !heads->told_one) &&
 	       before && rate > before + before / 16;
@@ -326,7 +326,7 @@ static bool cfq_strict_pays(const struct cfq_heads *heads, u64 now_ns)
 	if (duel->other)
 		swap(open, strict);
 	return open >= CFQ_STRICT_LEAST_PAGES * CFQ_WORK_PAGE &&
-	       strict >= open - open / (heads->cpus_busy ? 8 : 32);
+	       strict >= open - div_u64(open, heads->cpus_busy ? 8 : 32);
 }
 
 /* Is hardly done what was done when it was measured last?  Then it is done again. */

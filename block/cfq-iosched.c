@@ -295,8 +295,8 @@ struct cfq_repayment {
 };
 
 /* For so long signals have to wait, but for deadly ones, and then for none. */
-#define CFQ_REPAYMENT_NS		(2 * NSEC_PER_SEC)
-#define CFQ_LONGEST_REPAYMENT_NS	(8 * NSEC_PER_SEC)
+#define CFQ_REPAYMENT_NS		(2 * (u64)NSEC_PER_SEC)
+#define CFQ_LONGEST_REPAYMENT_NS	(8 * (u64)NSEC_PER_SEC)
 
 /* Return: false if a signal came first. */
 static bool cfq_sleep_until(u64 until_ns, unsigned int state)

@@ -322,7 +322,7 @@ static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
  * for it where it holds no lock, so that is not where it ends: one operation
  * may need dozens of requests, and others wait for its last one.
  */
-#define CFQ_BORROW_NS		(500 * NSEC_PER_MSEC)
+#define CFQ_BORROW_NS		(500 * (u64)NSEC_PER_MSEC)
 #define CFQ_BORROW_CLASS_NS	(4 * CFQ_BORROW_NS)
 #define CFQ_BORROW_COSTS	100
 
