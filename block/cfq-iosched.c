@@ -931,6 +931,8 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	/* It was made before, but when is not known where nobody counts that. */
+	const u64 queued_ns = rq->fifo_time - dd->tun.fifo_expire_ns[cfqq->sync];
 	unsigned long charged_ns;
 	u64 cost_ns;
 	bool known;
@@ -984,9 +986,8 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 		trace_cfq_charge(cfqq, charged_ns, charged_ns,
 				 CFQ_CHARGE_REQUEST);
 	cfqq_charge_entity(cfqq, charged_ns);
-	cfq_group_sent(cfqd, blk_rq_sectors(rq),
-		       now_ns - min(now_ns, rq->start_time_ns), charged_ns,
-		       known ? charged_ns : 0, now_ns);
+	cfq_group_sent(cfqd, blk_rq_sectors(rq), now_ns - min(now_ns, queued_ns),
+		       charged_ns, known ? charged_ns : 0, now_ns);
 }
 
 /* @rq is sent out of order: it is urgent, or better classes kept it waiting. */
