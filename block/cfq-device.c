@@ -115,6 +115,7 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	memset(&dd->par, 0, sizeof(dd->par));
 	dd->par.write_work = CFQ_WORK_PAGE;
 	dd->par.window_start_ns = now_ns;
+	cfq_set_full_work(dd);
 	cfq_heads_forget(dd, now_ns);
 }
 

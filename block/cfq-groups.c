@@ -228,8 +228,14 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd->leaf; member->group; member = member_above(member))
+	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+		const bool waiting = member->waiting;
+
+		/* Where it waits, too, it is sorted. */
+		member_set_waiting(member, false);
 		cfq_entity_charge(&member->entity, ns);
+		member_set_waiting(member, waiting);
+	}
 	cfqd->turn_used_ns += spent_ns;
 	cfq_group_count(cfqd, CFQ_STAT_TIME, spent_ns);
 }

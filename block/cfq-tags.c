@@ -496,8 +496,8 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (data->shallow_depth)
 		return;
 	if (cfq_opf_urgent(opf)) {
-		/* Who swaps may have many, and wait long for a turn. */
-		if (opf & REQ_SWAP)
+		/* Of who is in debt there may be many, and wait long for a turn. */
+		if ((opf & REQ_SWAP) || !sync || !(current->flags & PF_KTHREAD))
 			data->shallow_depth = cfq_async_descriptors(data->q);
 		return;
 	}
