@@ -609,7 +609,11 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 	return cfq_entity_lead(&member->entity, first) > (s64)lead;
 }
 
-/* Must @member wait for a better class? */
+/*
+ * Must @member wait for a better class?  Of a device without a head best effort has
+ * what that leaves of it; in a group with others beside it, as much as these may have,
+ * who would have it all otherwise.
+ */
 static bool cfq_member_outclassed(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
@@ -618,9 +622,12 @@ static bool cfq_member_outclassed(const struct cfq_member *member)
 
 	while (st < own && !st->nr)
 		st++;
-	return st < own &&
-	       (dd->one_head || member->class == CFQ_CLASS_IDLE ||
-		!cfq_device_spares(dd));
+	if (st == own)
+		return false;
+	if (dd->one_head || member->class == CFQ_CLASS_IDLE)
+		return true;
+	return member->group->self.group ? cfq_device_busy(dd) :
+					   !cfq_device_spares(dd);
 }
 
 static noinline bool cfq_member_after_others(const struct cfq_member *member)
@@ -931,15 +938,28 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
  */
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 {
+	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 	struct cfq_data *active = cfqd->cfqmd->active_cfqd;
+	struct cfq_member *member;
+	bool again = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	/* It was to ride: the group whose turn it is may have to be waited for. */
-	if (cfqd->cfqmd->dd.one_head)
+	if (dd->one_head)
 		return cfqd != active ? active : NULL;
 	if (!cfqd->leaf->entity.st)
 		return NULL;
+	/* Better classes were passed over, and it may send nothing: not again at once. */
+	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+		if (!cfq_class_overdue(member->group->members, member->class,
+				       false, now_ns))
+			continue;
+		member_tree(member)->due_ns = now_ns + NSEC_PER_MSEC;
+		again = true;
+	}
+	if (again)
+		return cfq_group_select(cfqd->cfqmd, now_ns);
 	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, now_ns);
 }
 

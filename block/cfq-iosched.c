@@ -1033,10 +1033,9 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 	struct cfq_data *cfqd;
 
 	if (!cfqmd->dd.one_head && cfqq && cfqq_alone(cfqq)) {
-		if (cfq_group_must_wait(cfqq->cfqd) ||
-		    !cfqq_may_dispatch(cfqq) || cfqq_holds_long(cfqq, now_ns))
-			return NULL;
-		return cfqq_give_request(cfqq, now_ns);
+		if (!cfq_group_must_wait(cfqq->cfqd) && !cfqq_must_wait(cfqq) &&
+		    cfqq_may_dispatch(cfqq) && !cfqq_holds_long(cfqq, now_ns))
+			return cfqq_give_request(cfqq, now_ns);
 	}
 
 	if (cfqmd->dd.one_head) {

@@ -121,8 +121,8 @@ static inline bool cfqd_has_queues(const struct cfq_data *cfqd)
  * line and no turn, and are sent before all others.  They are charged to whom
  * they are for, whose other requests wait the longer for it.  Who has nothing
  * but such requests would have all of the device, so who is in debt has none
- * that are urgent, unless they are sent for others (rq_for_others()).  What is
- * swapped out may have three quarters of the descriptors.
+ * that are urgent, unless they are sent for others (rq_for_others()).  But for the
+ * journal's they may have three quarters of the descriptors.
  */
 static inline bool cfq_opf_urgent(blk_opf_t opf)
 {
