@@ -302,10 +302,14 @@ static inline bool cfq_charges_completed(const struct cfq_driver_data *dd,
 		(opf & REQ_OP_MASK) != REQ_OP_WRITE);
 }
 
-/* Does the order of what is sent matter?  Without a head, if it is busy, or strict. */
+/*
+ * Does the order of what is sent matter?  Without a head, if it is busy, or strict, or
+ * if somebody waits for who is due: others shall not pass both.
+ */
 static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 {
-	return dd->one_head || dd->strict || cfq_device_busy(dd);
+	return dd->one_head || dd->strict || dd->held_cfqq ||
+	       cfq_device_busy(dd);
 }
 
 /* A request came back of a device that is full, or of which some seemed lost. */

@@ -641,8 +641,8 @@ static inline bool cfq_member_must_wait(const struct cfq_member *member)
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
 	/* As both would say: less than is to spare is less than is useful. */
-	if (!dd->one_head && !dd->strict && member->class != CFQ_CLASS_IDLE &&
-	    cfq_device_spares(dd))
+	if (!dd->one_head && !dd->strict && !dd->held_cfqq &&
+	    member->class != CFQ_CLASS_IDLE && cfq_device_spares(dd))
 		return false;
 	return cfq_member_after_others(member);
 }
@@ -670,11 +670,12 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd)
  * @cfqd: the group on the device, with requests queued, which has no head
  * @in_driver: it counts only if it has requests in the device
  * @now_ns: time
+ * @equal: set to whether that is of the same class, if there is one
  *
  * Return: true also if that group has nothing to send just now.
  */
 bool cfq_group_others_due(const struct cfq_data *cfqd, bool in_driver,
-			  u64 now_ns)
+			  u64 now_ns, bool *equal)
 {
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 	const struct cfq_member *member;
@@ -689,8 +690,10 @@ bool cfq_group_others_due(const struct cfq_data *cfqd, bool in_driver,
 						    CFQ_MIXED_LEAD_PART),
 				     now_ns);
 		if (due && (!in_driver ||
-			    member_in_driver(entity_to_member(due))))
+			    member_in_driver(entity_to_member(due)))) {
+			*equal = due->st == member->entity.st;
 			return true;
+		}
 	}
 	return false;
 }
@@ -968,8 +971,8 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
  * @cfqd: the group on the device
  * @now_ns: time
  *
- * Where groups are mixed there may be some who are further behind, and have
- * nothing to send.  What they leave is not owed to them.
+ * It is one without a head, and there may be groups that are further behind, and
+ * have nothing to send.  What they leave is not owed to them.
  */
 void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -978,15 +981,14 @@ void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	if (dd->one_head)
-		return;
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
 		struct cfq_service_tree *st = member_tree(member);
 
 		if (cfq_st_first(st) != &member->entity &&
 		    cfq_st_forget_behind(&member->entity,
 					 cfq_mixed_lead(dd, st,
-							CFQ_MIXED_DEBT_PART)))
+							CFQ_MIXED_DEBT_PART),
+					 cfq_entity_ready))
 			dd->heads.passed_ns = now_ns;
 	}
 }

@@ -452,7 +452,7 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 		WRITE_ONCE(cfqmd->nothing_to_send, false);
 	if (one_head == cfqmd->dd.one_head)
 		return;
-	cfqmd->held_cfqq = NULL;
+	cfqmd->dd.held_cfqq = NULL;
 	/* That of a plug may be earlier than what was just completed. */
 	cfq_end_idle(cfqmd, 0, U64_MAX);
 	cfq_groups_end_turn(cfqmd, now_ns, CFQ_END_DRAIN);
@@ -789,8 +789,12 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 #define CFQ_LONG_NS	(500 * NSEC_PER_USEC)
 #define CFQ_HOLD_PART	8
 
-/* Is somebody due before @cfqq, with requests @in_driver if that is asked for? */
-static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 now_ns)
+/*
+ * Is somebody due before @cfqq, with requests @in_driver if that is asked for?  Sets
+ * @equal if it is somebody of its own class.
+ */
+static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 now_ns,
+			    bool *equal)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_entity *due;
@@ -798,8 +802,11 @@ static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 now_ns)
 	due = cfq_due_before(cfqd->trees, cfqq->class, &cfqq->entity,
 			     cfq_max_lead_ns(cfqd_dd(cfqd)) /
 			     CFQ_MIXED_LEAD_PART, now_ns);
-	return (due && (!in_driver || entity_to_cfqq(due)->nr_in_driver)) ||
-	       cfq_group_others_due(cfqd, in_driver, now_ns);
+	if (due && (!in_driver || entity_to_cfqq(due)->nr_in_driver)) {
+		*equal = due->st == cfqq->entity.st;
+		return true;
+	}
+	return cfq_group_others_due(cfqd, in_driver, now_ns, equal);
 }
 
 /*
@@ -812,6 +819,7 @@ static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_driver_data *dd = &cfqmd->dd;
 	u64 long_ns, until_ns = 0;
+	bool equal;
 
 	if (dd->one_head || cfq_must_empty(dd))
 		return false;
@@ -825,9 +833,10 @@ static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
 			   long_ns / CFQ_HOLD_PART;
 	/* Of a group with others below it is not known who has requests there. */
 	if ((until_ns <= now_ns && !dd->nr_in_driver) ||
-	    !cfqq_others_due(cfqq, until_ns <= now_ns, now_ns))
+	    !cfqq_others_due(cfqq, until_ns <= now_ns, now_ns, &equal))
 		return false;
-	cfqmd->held_cfqq = cfqq;
+	if (equal)
+		dd->held_cfqq = cfqq;
 	if (!dd->nr_in_driver)
 		cfq_ask_at(dd, until_ns);
 	return true;
@@ -837,6 +846,19 @@ static inline bool cfqq_holds_long(struct cfq_queue *cfqq, u64 now_ns)
 {
 	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES) &&
 	       cfqq_holds_large(cfqq, now_ns);
+}
+
+/* Who has left @cfqq, on a device without a head, what is sent now, is not owed it. */
+static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+
+	if (dd->one_head)
+		return;
+	if (cfq_st_forget_behind(&cfqq->entity, cfq_max_lead_ns(dd) /
+				 CFQ_MIXED_DEBT_PART, cfq_entity_sends))
+		dd->heads.passed_ns = now_ns;
+	cfq_group_passes_others(cfqq->cfqd, now_ns);
 }
 
 /* The queue to be served next, or NULL if none may be. */
@@ -875,10 +897,6 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 				return NULL;
 			if (cfqq_outran_others(cfqq))
 				break;
-			if (!dd->one_head &&
-			    cfq_st_forget_behind(entity, max_lead_ns /
-						 CFQ_MIXED_DEBT_PART))
-				dd->heads.passed_ns = now_ns;
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq, now_ns);
 			return cfqq;
@@ -914,16 +932,15 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
  */
 static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 {
-	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
-	struct cfq_driver_data *dd = &cfqmd->dd;
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
-	if (!dd->nr_in_driver && cfqmd->held_cfqq != cfqq &&
+	if (!dd->nr_in_driver && dd->held_cfqq != cfqq &&
 	    cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns) {
 		dd->charged_until_ns = max(dd->charged_until_ns,
 					   cfqq->last_end_ns);
 		cfqq_charge_idle(cfqq, cfq_charge_serial(dd, now_ns));
 	}
-	cfqmd->held_cfqq = NULL;
+	dd->held_cfqq = NULL;
 }
 
 static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
@@ -938,7 +955,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	bool known;
 
 	/* Time in which the device was idle is charged if it was for us. */
-	if (unlikely(cfqd->cfqmd->held_cfqq))
+	if (unlikely(dd->held_cfqq))
 		cfqq_end_hold(cfqq, now_ns);
 	if (!dd->nr_in_driver) {
 		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
@@ -1052,7 +1069,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 			return cfq_give_first(rq, now_ns);
 		cfqq = cfq_select_queue(cfqd, now_ns);
 		if (cfqq) {
-			cfq_group_passes_others(cfqd, now_ns);
+			cfqq_passes_others(cfqq, now_ns);
 			rq = cfqq_give_request(cfqq, now_ns);
 		}
 		if (rq || cfqmd->dd.par.drain)
@@ -1216,7 +1233,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 				 CFQ_CHARGE_REQUEST);
 		cfq_average_add(&cfqq->cost_ns, spent_ns);
 		cfq_average_add(&dd->mean_cost_ns, spent_ns);
-	} else if (unlikely(cfqd->cfqmd->held_cfqq) && !dd->nr_in_driver &&
+	} else if (unlikely(dd->held_cfqq) && !dd->nr_in_driver &&
 		   spent_ns > estimate_ns) {
 		/* A part of the device was kept idle for it. */
 		cfqq_charge_idle(cfqq, spent_ns - estimate_ns);

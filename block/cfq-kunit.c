@@ -434,11 +434,20 @@ static void cfq_model_update_min(struct cfq_model *model)
 		model->min = max(model->min, model->vdisktime[first]);
 }
 
+/* Of these some are ready and some not. */
+static bool cfq_odd_weight(struct cfq_entity *entity)
+{
+	return entity->weight & 1;
+}
+
 static void cfq_model_forget(struct cfq_model *model, int served, u64 lead)
 {
-	const u64 vdisktime = model->vdisktime[served];
+	u64 vdisktime = model->vdisktime[served];
 	int i;
 
+	for (i = 0; i < MODEL_NR; i++)
+		if (model->on[i] && model->weight[i] & 1)
+			vdisktime = min(vdisktime, model->vdisktime[i]);
 	if (vdisktime <= model->vdisktime[cfq_model_first(model)] + 2 * lead)
 		return;
 	for (i = 0; i < MODEL_NR; i++)
@@ -525,7 +534,7 @@ static void cfq_test_tree_random(struct kunit *test)
 		case 3:
 			if (!model.on[i])
 				break;
-			cfq_st_forget_behind(&e[i], amount);
+			cfq_st_forget_behind(&e[i], amount, cfq_odd_weight);
 			cfq_model_forget(&model, i, amount);
 			break;
 		default:
@@ -625,9 +634,9 @@ static void cfq_test_tree_forget(struct kunit *test)
 	cfq_entity_charge(&c, 600);
 	cfq_entity_charge(&d, 1000);
 	/* Twice as much is still owed. */
-	cfq_st_forget_behind(&d, 500);
+	cfq_st_forget_behind(&d, 500, cfq_odd_weight);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 1000LL);
-	cfq_st_forget_behind(&d, 499);
+	cfq_st_forget_behind(&d, 499, cfq_odd_weight);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 499LL);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 499LL);
 	/* Who is not that far behind stays, and so does the order. */
@@ -636,8 +645,15 @@ static void cfq_test_tree_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, st.min_vdisktime, 501ULL);
 	KUNIT_EXPECT_EQ(test, d.vdisktime, 1000ULL);
 	/* The first one leaves nobody behind. */
-	cfq_st_forget_behind(cfq_st_first(&st), 0);
+	cfq_st_forget_behind(cfq_st_first(&st), 0, cfq_odd_weight);
 	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &a), 499LL);
+	/* One that is ready stays, and who is behind it is owed as much more. */
+	cfq_entity_set_weight(&b, 101);
+	KUNIT_EXPECT_FALSE(test, cfq_st_forget_behind(&d, 0, cfq_odd_weight));
+	cfq_entity_charge(&b, 101);
+	KUNIT_EXPECT_TRUE(test, cfq_st_forget_behind(&d, 30, cfq_odd_weight));
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&d, &b), 399LL);
+	KUNIT_EXPECT_EQ(test, cfq_entity_lead(&b, &a), 30LL);
 }
 
 static void cfq_test_tree_wrap(struct kunit *test)
@@ -1004,6 +1020,9 @@ static void cfq_test_others_due(struct kunit *test)
 					       1000, 9));
 	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
 						1000, 10));
+	/* Nor once an equal has had so much more. */
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
+						999, 9));
 	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_RT, &rt, 0, 0));
 }
 

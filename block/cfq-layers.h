@@ -92,7 +92,7 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_group_must_wait(const struct cfq_data *cfqd);
 bool cfq_group_others_due(const struct cfq_data *cfqd, bool in_driver,
-			  u64 now_ns);
+			  u64 now_ns, bool *equal);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 enum cfq_end end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
@@ -280,7 +280,7 @@ static inline bool cfq_group_must_wait(const struct cfq_data *cfqd)
 }
 
 static inline bool cfq_group_others_due(const struct cfq_data *cfqd,
-					bool in_driver, u64 now_ns)
+					bool in_driver, u64 now_ns, bool *equal)
 {
 	return false;
 }

@@ -51,6 +51,12 @@ static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
 	return cfq_first_of(&st->rb);
 }
 
+static inline struct cfq_entity *cfq_st_last(struct cfq_service_tree *st)
+{
+	return rb_entry_safe(rb_last(&st->rb.rb_root), struct cfq_entity,
+			     rb_node);
+}
+
 static inline struct cfq_entity *cfq_st_next(struct cfq_entity *entity)
 {
 	return rb_entry_safe(rb_next(&entity->rb_node), struct cfq_entity,
@@ -167,33 +173,32 @@ static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 	cfq_st_update_min(st);
 }
 
-/* If the first on the tree is more than @lead_ns behind @entity, move it up. */
-static inline bool cfq_st_forget_first(const struct cfq_entity *entity,
-				       u64 lead_ns)
-{
-	struct cfq_entity *first = cfq_st_first(entity->st);
-	s64 excess = cfq_entity_lead(entity, first) - (s64)lead_ns;
-
-	if (excess <= 0)
-		return false;
-	cfq_entity_advance(first, excess);
-	return true;
-}
-
 /*
- * @entity is served although some on its tree are further behind, as they have
- * nothing to do just now.  What they leave is not owed to them later, but for
- * @lead_ns to twice that of virtual time (so that this is done now and then).
- * They move, and not @entity, so that all others keep their places.
+ * @entity is served although some on its tree are further behind.  Those who have
+ * nothing to do just now are not owed what they leave, but for @lead_ns to twice that
+ * of virtual time (so that this is done now and then), before the first one that is
+ * @ready: @entity, or who is held back, and owed all of it.  They move, and nobody
+ * else, so that all others keep their places.
  * Return: whether somebody had left that much.
  */
-static inline bool cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns)
+static __always_inline bool
+cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
+		     bool (*ready)(struct cfq_entity *entity))
 {
-	if (cfq_entity_lead(entity, cfq_st_first(entity->st)) <=
-	    2 * (s64)lead_ns)
+	struct cfq_entity *first = cfq_st_first(entity->st);
+	struct cfq_entity *next = first;
+	s64 excess;
+
+	while (next != entity && !ready(next))
+		next = cfq_st_next(next);
+	excess = cfq_entity_lead(next, first) - lead_ns;
+	if (excess <= (s64)lead_ns)
 		return false;
-	while (cfq_st_forget_first(entity, lead_ns))
-		;
+	while (excess > 0) {
+		cfq_entity_advance(first, excess);
+		first = cfq_st_first(entity->st);
+		excess = cfq_entity_lead(next, first) - lead_ns;
+	}
 	return true;
 }
 
@@ -274,8 +279,9 @@ static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
 
 /*
  * Who of @trees is due before @entity, which is on that of @class, by more than
- * @lead_ns of virtual time, or of a better class, unless that has kept this one
- * waiting for too long?  He may have nothing to send just now.  NULL if nobody is.
+ * @lead_ns of virtual time, or of a better class?  That does not count if it has kept
+ * this one waiting for too long, or if others of this class have had so much more
+ * meanwhile.  He may have nothing to send just now.  NULL if nobody is.
  */
 static inline struct cfq_entity *
 cfq_due_before(struct cfq_service_tree *trees, enum cfq_class class,
@@ -283,8 +289,10 @@ cfq_due_before(struct cfq_service_tree *trees, enum cfq_class class,
 {
 	struct cfq_service_tree *st = &trees[class];
 	struct cfq_entity *first = cfq_st_first(entity->st);
+	struct cfq_entity *last = cfq_st_last(entity->st);
 
-	if (st->due_ns > now_ns)
+	if (st->due_ns > now_ns &&
+	    cfq_entity_lead(last, entity) <= (s64)lead_ns)
 		while (st-- > trees)
 			if (st->nr)
 				return cfq_st_first(st);

@@ -241,6 +241,11 @@ struct cfq_driver_data {
 	bool			one_head;
 	/* Without a head: who is ahead waits, whatever room there is. */
 	bool			strict;
+	/*
+	 * So it is where a request was held back, as it takes long, since one was
+	 * sent: one of this queue, for comparison only.
+	 */
+	const struct cfq_queue	*held_cfqq;
 	/* Requests sent, not completed; read locklessly by cfq_nr_descriptors(). */
 	unsigned int		nr_in_driver;
 	unsigned int		pages_in_driver; /* of these; see rq_set_sent() */
@@ -416,8 +421,6 @@ struct cfq_data {
  * @sync_written_ns: when that was
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
  * @last_cfqq: the queue that got the last of them, NULL if that was freed
- * @held_cfqq: whose request was held back as it takes long, since one was sent;
- *	for comparison only
  * @sent_cfqqs: with requests in the device and none queued; in order
  * @idle_cfqqs: without requests, but on their trees for a group_idle; in order
  * @withheld: requests are queued, but there is no use in asking for one now
@@ -451,7 +454,6 @@ struct cfq_meta_data {
 	u64			sync_written_ns;
 	unsigned int		nr_queued;
 	struct cfq_queue	*last_cfqq;
-	const struct cfq_queue	*held_cfqq;
 	struct list_head	sent_cfqqs;
 	struct list_head	idle_cfqqs;
 	bool			withheld;

@@ -369,10 +369,30 @@ one_page() {
 		"$(ios 1) >= 0.9 * $alone && $(ios 2) > 200"
 }
 
+# The first one waits for the reader each time, and must not lose what it is owed meanwhile.
+stream_owed() {
+	title "a stream of weight 800, reads of 64 KiB and a reader of 100 each: 7 times as much at least"
+	load_flash
+	make_group stream
+	make_group reads
+	make_group reader
+	echo 800 >"$CG/stream/$FILES.weight" || fail "cannot set a weight"
+	watch_mb 0 1000 1000 1000 2000 1000
+	start_load stream - seq 1 0 --bs=512k --ioengine=libaio --iodepth=8
+	start_load reads - read 2 1000 --bs=64k
+	start_load reader - read 1 2000
+	sleep 1
+	measure 4
+	# For how long it was kept for the reader the device does not know.
+	expect "shares of device time $(shares) %" "$(share 1) >= 7 * $(share 2)"
+}
+
 # The one of real time is always there or expected back, and small reads of its own class are served
 # meanwhile.
 stream_behind() {
-	title "a stream of 512 KiB goes on beside a reader of real time and small reads"
+	local alone
+
+	title "beside real time a stream of 512 KiB and small reads of equal weight: both go on"
 	load_flash
 	make_group rt
 	make_group web
@@ -380,12 +400,38 @@ stream_behind() {
 	echo 1 >"$CG/rt/$FILES.ioprio_class" || fail "cannot set a class"
 	watch_mb 0 1000 1000 1000 2000 1000
 	start_load rt - read 1 0
-	start_load web - read 1 1000
-	start_load backup - seq 1 2000 --bs=512k
+	sleep 0.5
+	measure 1
+	alone=$(ios 1)
+	start_load web - read 4 1000
+	start_load backup - seq 1 2000 --bs=512k --ioengine=libaio --iodepth=8
 	sleep 1
-	measure 6
-	expect "reads: $(ios 1), $(ios 2), and $(ios 3) of the stream" "$(ios 3) >= 8"
+	measure 4
+	expect "shares of device time $(shares) %, reads of real time $(ios 1), alone $((4 * alone))" \
+		"$(share 2) >= 0.6 * $(share 3) && $(share 3) >= 0.6 * $(share 2) &&
+		$(ios 1) >= 0.3 * 4 * $alone"
 	stop_loads
+}
+
+# Where it competes, best effort has what real time leaves of the device, and so have others.
+beside_rt() {
+	title "a group with real time and a flood beside one with a flood: half each, within 5 pp"
+	# shellcheck disable=SC2086 # parameters
+	load_flash $SLOW
+	make_group both
+	make_group both/rt
+	make_group both/flood
+	make_group flood
+	echo 1 >"$CG/both/rt/$FILES.ioprio_class" || fail "cannot set a class"
+	watch_mb 0 1000 1000 1000 2000 1000
+	start_load both/rt - read 1 0
+	# shellcheck disable=SC2086 # options
+	start_load both/flood - read 4 1000 $DEEP
+	# shellcheck disable=SC2086 # options
+	start_load flood - read 4 2000 $DEEP
+	sleep 1
+	measure 4
+	expect "shares of device time $(shares) %" "$(share 3) >= 45 && $(share 3) <= 55"
 }
 
 in_writeback_kb() {
@@ -488,6 +534,6 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
 	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
-	huger_writes stream streams one_page stream_behind large_writes slow_writes stuck \
-	hung_group \
+	huger_writes stream streams one_page stream_owed stream_behind beside_rt large_writes \
+	slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}

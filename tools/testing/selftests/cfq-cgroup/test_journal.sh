@@ -410,6 +410,27 @@ idle_task_meta_flood() {
 	beside_idle reads idle
 }
 
+# Metadata of an idle group that is written back is not held back, as whoever changes something in
+# the same block waits for it.
+meta_wanted() {
+	local vm=/proc/sys/vm
+
+	title "another group changes inodes that are written back for an idle one: within $WITHIN s"
+	use_small_groups make_trees
+	make_group idle
+	make_group reads
+	# What is in memory is of this group then
+	(run_as idle - sh -c "touch $MNT/d*/*; sync")
+	class idle 3
+	echo 100 | tee $vm/dirty_expire_centisecs >$vm/dirty_writeback_centisecs
+	mount -o remount,commit=1 "$MNT" || fail "cannot remount"
+	start_load reads - read 1 "$FLOOD_MB"
+	again_and_again idle - "touch $MNT/d*/*; sleep 3"
+	# Then it has had what it may borrow
+	sleep 15
+	worst_of 16 "sleep 0.5" reads touch "$MNT"/d*/f1
+}
+
 mount_unified
 run_cases idle_task_creates idle_creates idle_ls rt_fsync limit_journal light_journal swap \
-	swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood
+	swap_hog fsync_shares fsync_only meta_flood meta_wanted idle_meta_flood idle_task_meta_flood
