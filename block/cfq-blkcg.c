@@ -90,7 +90,7 @@ static void cfq_cpd_free(struct blkcg_policy_data *cpd)
 	struct cfq_blkcg *gone = cpd_to_cfq_blkcg(cpd);
 
 	cfq_cgroup_offline(&gone->cfqc);
-	cfq_cgroup_exit(&gone->cfqc);
+	cfq_settings_free(&gone->cfqc.devices);
 	kfree(gone);
 }
 

@@ -6,16 +6,14 @@
  *
  * 1. Charge.  Nobody tells us what device time a request took when several are
  *    in the device at once, so it is estimated, in one of two ways
- *    (block/cfq-device.h).  Where there is one head, the time since the previous
- *    completion: whatever finished now is what the head did since then.  On
- *    flash, work has a price, and a request is charged by its work when it is
- *    sent, and that is all.  The work is the size, times what a write takes
- *    compared with a read.  If all requests counted alike, a group that reads
- *    64 KiB at a time would have 94 % of a device beside one that reads 4 KiB,
- *    and one that writes 83 % beside one that reads (test_flash.sh).  For the
- *    price, the time that has passed and was not yet spent is divided among
- *    all requests in the device by their work, and who is done has spent its
- *    part.  Of several heads that say they are one, each request is charged that.
+ *    (block/cfq-device.h).  Where there is one head, the time since the
+ *    previous completion: whatever finished now is what the head did since
+ *    then.  On flash, work has a price, and a request is charged by its work
+ *    when it is sent, and that is all.  The work is the size, times what a
+ *    write takes compared with a read.  For the price, the time that has
+ *    passed and was not yet spent is divided among all requests in the device
+ *    by their work, and who is done has spent its part.  Of several heads that
+ *    say they are one, each request is charged that.
  *
  * 2. Depth.  On a device without a head, how many pages keep it busy is learned
  *    from completions.  What a page takes by itself is known from requests that had
@@ -29,8 +27,6 @@
  *    A single large request may fill the device for longer than somebody who is due
  *    needs to send his next one.  So it waits for him, for a moment, and what the
  *    device could have done meanwhile is charged to him (cfqq_holds_large()).
- *    Without that, who reads a page at a time beside seven streams has a third of
- *    his share (bench/bench --only page_reader_flash).
  *
  * 3. What goes first.  A disk that puts requests in order may serve others
  *    instead for long; then it gets nothing else (cfq_waits_for_first()).
@@ -181,10 +177,8 @@ static u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd, struct request *rq,
  * @now_ns: time
  *
  * So that it is seen by itself.  That costs a moment of the device's time, and
- * only when cfq has just been selected.  But without it nobody would know what a
- * write costs on a device that is always full: a group of writers, due 62 %
- * beside two of readers, would have 89 % of it instead of 68 (bench/bench --only
- * flash_wrr).
+ * only when cfq has just been selected; but without it nobody would know what a
+ * write costs on a device that is always full.
  *
  * Return: true if nothing is to be sent now.
  */

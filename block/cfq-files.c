@@ -336,7 +336,7 @@ static void cfqd_count_requests(const struct cfq_data *group,
 	if (!cfqmd->nr_queued && !cfqmd->dd.nr_in_driver)
 		return;
 	list_for_each_entry_from(cfqd, &cfqmd->column, column_node) {
-		above = cfq_data_busy(cfqd) ? cfqd : NULL;
+		above = cfqd->nr_queued || cfqd->nr_in_driver ? cfqd : NULL;
 		while (above && above != group)
 			above = above->self.group;
 		if (above) {

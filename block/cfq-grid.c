@@ -214,7 +214,8 @@ void cfq_group_put(struct cfq_data *cfqd)
 		list_del(&cfqd->column_node);
 		if (WARN_ON_ONCE(cfqd->leaf->entity.st || cfqd->leaf->waiting))
 			cfq_group_went_idle(cfqd, 0);
-		cfq_group_end_turn(cfqd, CFQ_END_LEFT);
+		if (cfqmd->active_cfqd == cfqd)
+			cfq_groups_end_turn(cfqmd, 0, "left");
 		if (cfqmd->sync_writer == cfqd)
 			cfqmd->sync_writer = NULL;
 		if (parent)
@@ -483,7 +484,7 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	cfq_lock(cfqmd);
 	/* What is freed besides @cfqd is above it in the tree, and before it. */
 	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node) {
-		cfq_data_deactivate(cfqd, ktime_get_ns());
+		cfq_expire_active(cfqd, ktime_get_ns(), "turn");
 		if (cfqd->cfqc)
 			cfq_grid_unlink(cfqd);
 	}
@@ -573,17 +574,6 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 		cfq_unlock(cfqmd);
 	}
 	mutex_unlock(&cfq_grid_mutex);
-}
-
-/**
- * cfq_cgroup_exit - a cgroup is gone
- * @cfqc: the cgroup, which nobody can find any more
- *
- * Context: process context.
- */
-void cfq_cgroup_exit(struct cfq_cgroup *cfqc)
-{
-	cfq_settings_free(&cfqc->devices);
 }
 
 /*

@@ -4,43 +4,36 @@
  *
  * 1. Descriptors.  A device has a fixed number of request descriptors
  *    (nr_requests), and what waits for one cannot be scheduled.  When half of
- *    them are in use, a task needs leave to take another, and those who have to
- *    wait for it are let in group by group, and inside each by class of ionice,
- *    who has the fewest requests first, and in order.  A 32nd is for those
- *    without: ten streams that read far ahead would have all descriptors, and a
- *    program that starts beside them would wait for one each time (bench/bench --only
- *    startup_streams), and a player that reads 16 MB ahead for each 4 MB
- *    (player_same).  A sixteenth is kept for real time, if there was some in the
- *    last second, and the idle class has half of its group's part before
- *    others: without all that, a reader of a better class among 150 of its
- *    group had 2 to 5 % of its reads, and has 99 (test_tasks.sh).  Each group
- *    has its part of the descriptors by share; of those below their part, the
- *    one that is to be served first is next.  What others do not use is lent,
- *    but for an eighth, and at least one, that is kept for those below their
- *    part, so that a group that wakes up gets its first at once.  The weight of
- *    a group whose tasks wait counts, even if it holds none: then it is on no
- *    tree, but sorted among those that are like it (st->waiting).
+ *    them are in use, a task needs leave to take another, and those who have
+ *    to wait for it are let in group by group, and inside each by class of
+ *    ionice, who has the fewest requests first, and in order.  A 32nd is for
+ *    those without, as streams that read far ahead would have all.  A
+ *    sixteenth is kept for real time, if there was some in the last second,
+ *    and the idle class has half of its group's part before others.  Each
+ *    group has its part of the descriptors by share; of those below their
+ *    part, the one that is to be served first is next.  What others do not use
+ *    is lent, but for an eighth, and at least one, that is kept for those
+ *    below their part, so that a group that wakes up gets its first at once.
+ *    The weight of a group whose tasks wait counts, even if it holds none:
+ *    then it is on no tree, but sorted among those that are like it
+ *    (st->waiting).
  *
  *    The order is what shares are made of where parts are less than a request:
- *    with two descriptors, or more groups than descriptors.  If the group that
- *    holds least were next, groups of weights 8 : 4 : 1 would have a third each
- *    of a device that takes one request at a time (test_crowd.sh).
+ *    with two descriptors, or more groups than descriptors.
  *
  *    Where groups take turns, those whose turn it is not have a fraction of
- *    their part: enough to begin their turn with.  With 62
- *    descriptors and 100 readers in each of the groups of block/cfq-groups.c, 2, they hold
- *    9, 4 and 1 of them until it is their turn, and then some 40.  (A fixed
- *    part of 38, 19 and 5 is too little for C to use the disk well, and waiting
- *    for a tag, which knows no order, made tasks wait for 50 times their fair
- *    turn; bench/bench --only many100,many200.)
+ *    their part: enough to begin their turn with.  With 62 descriptors and 100
+ *    readers in each of the groups of block/cfq-groups.c, 2, they hold 9, 4
+ *    and 1 of them until it is their turn, and then some 40: a fixed part of
+ *    38, 19 and 5 is too little for C to use the disk well.
  *
- * 2. Limits.  A group may be limited to a number of requests
- *    on a device (cfq.nr_group_requests).  Each counts from before it has a
- *    descriptor until it is done, in its group and all groups above that.  A
- *    task that finds one of these full sleeps on the list of that group; what
- *    is done there makes room, which is given to the first one on the list,
- *    before that wakes up.  So there is room in no group that is waited for,
- *    and nobody overtakes.  Who must not sleep gets an error.
+ * 2. Limits.  A group may be limited to a number of requests on a device
+ *    (cfq.nr_group_requests).  Each counts from before it has a descriptor
+ *    until it is done, in its group and all groups above that.  A task that
+ *    finds one of these full sleeps on the list of that group; what is done
+ *    there makes room, which is given to the first one on the list, before
+ *    that wakes up.  So there is room in no group that is waited for, and
+ *    nobody overtakes.  Who must not sleep gets an error.
  *
  * What has no other context in its description is called with cfqmd->lock held.
  */
@@ -94,15 +87,10 @@ void cfq_group_hold(struct cfq_data *cfqd)
 		cfqd->nr_held++;
 }
 
-static bool cfqd_full(const struct cfq_data *cfqd)
-{
-	return cfqd->nr_held >= cfqd->max_held;
-}
-
 /* The group, @cfqd or above, that has no room for a request of @cfqd. */
 static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
 {
-	while (cfqd && !cfqd_full(cfqd))
+	while (cfqd && cfqd->nr_held < cfqd->max_held)
 		cfqd = cfqd->self.group;
 	return cfqd;
 }
@@ -376,40 +364,24 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 	return NULL;
 }
 
-/* The tasks of @cfqd have a line now (@n is 1), or no longer (-1). */
-static void cfqd_count_line(struct cfq_data *cfqd, int n)
+/**
+ * cfq_group_line - a group's tasks have begun to wait for descriptors
+ * @cfqd: the group on the device
+ * @n: 1, or -1 if the last one may go on
+ */
+void cfq_group_line(struct cfq_data *cfqd, int n)
 {
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
 	if (cfqd->leaf == &cfqd->tasks && cfqd->tasks.waiting)
 		cfqd->nr_waiting_in_line += n;
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->nr_in_line += n;
-		if (cfqd->nr_in_line != max(n, 0))
+		if (cfqd->nr_in_line != (n > 0))
 			return;
 		if (cfqd->self.waiting)
 			cfqd->self.group->nr_waiting_in_line += n;
 	}
-}
-
-/**
- * cfq_group_line_began - a group's tasks have begun to wait for descriptors
- * @cfqd: the group on the device
- */
-void cfq_group_line_began(struct cfq_data *cfqd)
-{
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	cfqd_count_line(cfqd, 1);
-}
-
-/**
- * cfq_group_line_ended - the last of a group's tasks that waited may go on
- * @cfqd: the group on the device
- */
-void cfq_group_line_ended(struct cfq_data *cfqd)
-{
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	cfqd_count_line(cfqd, -1);
 }
 
 /**

@@ -132,7 +132,6 @@ bool cfq_disk_exists(dev_t dev);
 
 void cfq_cgroup_init(struct cfq_cgroup *cfqc);
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc);
-void cfq_cgroup_exit(struct cfq_cgroup *cfqc);
 int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 		   unsigned int value);
 int cfq_cgroup_set_weight(struct cfq_cgroup *cfqc, unsigned int weight);

@@ -37,9 +37,7 @@
  *    What is idle is on no tree, so its part falls to those beside it.  A group
  *    without I/O in it or below it on a device does not exist there.  Until
  *    a group has its first child there, its tasks need no tree of their own:
- *    they compete as the group (cfqd->leaf).  With one, a request costs 120
- *    instructions more (bench/bench --only cost), and more where others have
- *    requests, too.
+ *    they compete as the group (cfqd->leaf), which makes a request cheaper.
  *
  * 2. Disks: groups take turns.  If the requests of several groups are always
  *    in a disk at once, the disk decides whom it serves: it prefers what is
@@ -64,8 +62,7 @@
  *    What C still has in the disk at the end of its turn puts it ahead of the
  *    others, so it will be passed over now and then.  Only where the next in
  *    turn have one or a few requests, which would wait in the disk for all of
- *    it, does a group send no more than its turn has time for.  (Without this
- *    a reader beside a flood waits up to 240 ms instead of 170; test_crowd.sh.)
+ *    it, does a group send no more than its turn has time for.
  *    A turn is cut short when the group has nothing more to send and is not
  *    worth waiting for, and when somebody who is behind, or of a better class,
  *    comes back from a real absence.
@@ -77,30 +74,22 @@
  *    the turn becomes its own, so that the others wait for it.  As a request is
  *    charged what the head does for it, shares are as exact as with turns.
  *    Nobody rides beside a stream, or with many requests beside one with few,
- *    which would wait for all of these.  If nobody did at all, ten groups with
- *    a reader each would have 30 % less of a disk, and a reader would wait for
- *    the turns of the other nine (bench/bench --only few,lone).
+ *    which would wait for all of these.
  *
  * 3. Flash: groups are mixed.  There is no head to fight over, so each
  *    request is taken from the group of least virtual time.  But a device that
  *    takes all requests that there are leaves nothing to choose from.  So a
  *    group that has had a part of group_slice more than the one most behind,
  *    which may have all its requests in the device or be idle for a moment,
- *    sends no more than keeps the device busy (block/cfq-device.c, 2).  While
- *    three groups of 64 readers and weights 8 : 4 : 1 have 61 / 31 / 8 % with
- *    this, each has a third without it, and a lone reader beside 64 waits six
- *    times as long.
+ *    sends no more than keeps the device busy (block/cfq-device.c, 2).
  *
  *    Who is ahead as others leave the device unused owes them little for it:
- *    their credit is forgotten but for another part of group_slice.  Without that a
- *    group that had four fifths of an idle device for three seconds got nothing
- *    in the next one, when the other began to use it (test_flash.sh).
+ *    their credit is forgotten but for another part of group_slice.
  *
  *    Where the processors are slower than the device, it is never busy, and each
  *    group would have as much as they do for it.  If it is found that hardly anything
  *    is lost by it (block/cfq-heads.c, 3), who is ahead waits all the same for those
- *    who wait for a processor: dd->strict.  Without that, groups of weights 8 : 4 : 1
- *    have a third each of flash that is twice as fast (bench/bench --only speeds_4).
+ *    who wait for a processor: dd->strict.
  *
  *    A class better than others is still there for a group_idle after its last
  *    request: its next one shall not meet a flood that came in between.  The
@@ -114,21 +103,6 @@
 #include "cfq-member.h"
 #include "cfq-trace.h"
 
-/*
- * Is there anything to do in @cfqd or below?  Or, if @waiting, something that
- * only needs descriptors?
- */
-static bool cfqd_has_members(const struct cfq_data *cfqd, bool waiting)
-{
-	const struct cfq_service_tree *st = cfqd->members;
-	enum cfq_class class;
-
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		if (waiting ? st[class].nr_waiting : st[class].nr)
-			return true;
-	return false;
-}
-
 /**
  * member_set_waiting - a member wants descriptors before it can do anything
  * @member: on no tree
@@ -137,22 +111,20 @@ static bool cfqd_has_members(const struct cfq_data *cfqd, bool waiting)
 void member_set_waiting(struct cfq_member *member, bool waiting)
 {
 	struct cfq_service_tree *st = member_tree(member);
+	const int n = waiting ? 1 : -1;
 
 	if (member->waiting == waiting)
 		return;
 	member->waiting = waiting;
 	if (member_in_line(member))
-		member->group->nr_waiting_in_line += waiting ? 1 : -1;
-	if (waiting) {
+		member->group->nr_waiting_in_line += n;
+	st->nr_waiting += n;
+	st->total_weight += n * (int)member->entity.weight;
+	if (waiting)
 		rb_add_cached(&member->entity.rb_node, &st->waiting,
 			      cfq_entity_less);
-		st->nr_waiting++;
-		st->total_weight += member->entity.weight;
-	} else {
+	else
 		rb_erase_cached(&member->entity.rb_node, &st->waiting);
-		st->nr_waiting--;
-		st->total_weight -= member->entity.weight;
-	}
 }
 
 /*
@@ -381,17 +353,22 @@ u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns)
 }
 
 /**
- * cfq_group_end_turn - a group has no turn any more, if it had
- * @cfqd: the group on the device
+ * cfq_groups_end_turn - no group has the device for itself any more
+ * @cfqmd: the device
+ * @now_ns: time
  * @end: why
  */
-void cfq_group_end_turn(struct cfq_data *cfqd, enum cfq_end end)
+void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
+			 const char *end)
 {
-	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	struct cfq_data *cfqd = cfqmd->active_cfqd;
 
-	if (cfqmd->active_cfqd != cfqd)
+	lockdep_assert_held(&cfqmd->lock);
+
+	if (!cfqd)
 		return;
 	cfqmd->active_cfqd = NULL;
+	cfq_expire_active(cfqd, now_ns, "turn");
 	cfq_tell_turn_over(cfqd, cfqd->turn_used_ns, end);
 }
 
@@ -409,7 +386,8 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (!waiting) {
-		cfq_group_end_turn(cfqd, CFQ_END_EMPTY);
+		if (cfqmd->active_cfqd == cfqd)
+			cfq_groups_end_turn(cfqmd, now_ns, "empty");
 		if (cfqd->leaf->entity.st || cfqd->leaf->waiting)
 			cfqmd->nr_busy_groups--;
 	}
@@ -420,9 +398,11 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 			break;
 		member_set_waiting(member, waiting);
 		member->idle_since_ns = waiting ? CFQ_NOT_IDLE : now_ns;
-		if (cfqd_has_members(member->group, false))
+		if (cfq_trees_busy(member->group->members))
 			break;
-		waiting = cfqd_has_members(member->group, true);
+		/* All that there is waits. */
+		waiting = cfq_class_outranked(member->group->members,
+					      CFQ_NR_CLASSES);
 	}
 }
 
@@ -452,48 +432,36 @@ void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
 }
 
 /**
- * cfq_group_became_ready - a group's tasks have the first request queued
+ * cfq_group_ready - has a group's tasks the first request queued?
  * @cfqd: the group on the device
+ * @n: 1, or -1 if it is the last one that is gone
  */
-void cfq_group_became_ready(struct cfq_data *cfqd)
+void cfq_group_ready(struct cfq_data *cfqd, int n)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	while (cfqd && !cfqd->nr_ready++)
-		cfqd = cfqd->self.group;
-}
-
-/**
- * cfq_group_ran_dry - the last queued request of a group's tasks is gone
- * @cfqd: the group on the device
- */
-void cfq_group_ran_dry(struct cfq_data *cfqd)
-{
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	while (cfqd && !--cfqd->nr_ready)
-		cfqd = cfqd->self.group;
+	for (; cfqd; cfqd = cfqd->self.group) {
+		cfqd->nr_ready += n;
+		if (cfqd->nr_ready != (n > 0))
+			return;
+	}
 }
 
 /*
- * Is a request of @cfqd about to be queued, as it has been given a descriptor?
- * The task may not be let to run for long, so the wait has an end.
+ * Is there anything to do for @cfqd, now or as soon as its task goes on: one that is
+ * waited for, or has been given a descriptor?  It may not be let to run for long, so
+ * the wait has an end.
  */
-static bool cfq_group_expects_request(const struct cfq_data *cfqd, u64 now_ns)
+static bool cfq_group_needs_device(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 
-	return cfqd->nr_admitted && !cfq_must_empty(dd) &&
-	       cfqd->admitted_ns + dd->tun.group_idle_ns > now_ns;
-}
-
-/* Is there anything to do for @cfqd, now or as soon as its task goes on? */
-static bool cfq_group_needs_device(struct cfq_data *cfqd, u64 now_ns)
-{
-	return cfqd->nr_queued ||
-	       (cfqd->nr_in_driver && cfqd->leaf->entity.st) ||
-	       cfq_data_idles(cfqd, now_ns) ||
-	       cfq_group_expects_request(cfqd, now_ns);
+	if (cfqd->nr_queued || (cfqd->nr_in_driver && cfqd->leaf->entity.st))
+		return true;
+	return !cfq_must_empty(dd) &&
+	       (cfq_data_idles(cfqd, now_ns) ||
+		(cfqd->nr_admitted &&
+		 cfqd->admitted_ns + dd->tun.group_idle_ns > now_ns));
 }
 
 static void cfq_group_start_turn(struct cfq_data *cfqd)
@@ -513,18 +481,9 @@ static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
 				  cfqmd->nr_busy_groups, cfq_group_share(cfqd));
 }
 
-/* Has @cfqd, which is active, had its turn? */
-static bool cfq_group_turn_over(const struct cfq_data *cfqd)
-{
-	return cfqd->turn_cut || cfqd->turn_used_ns >= cfqd_turn_ns(cfqd);
-}
-
 /* Who has so few requests has a task or two that wait for each of them. */
 #define CFQ_FEW_REQUESTS	4U
-/*
- * With more than these a disk has enough to put in order.  It is a bound only: with
- * 64 groups of 25 readers do the same (bench/bench --only reads).
- */
+/* With more than these a disk has enough to put in order.  It is a bound only. */
 #define CFQ_RIDE_REQUESTS	16U
 
 /*
@@ -617,12 +576,8 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 static bool cfq_member_outclassed(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
-	const struct cfq_service_tree *own = member_tree(member);
-	const struct cfq_service_tree *st = member->group->members;
 
-	while (st < own && !st->nr)
-		st++;
-	if (st == own)
+	if (!cfq_first_better(member->group->members, member->class))
 		return false;
 	if (dd->one_head || member->class == CFQ_CLASS_IDLE)
 		return true;
@@ -703,15 +658,10 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 {
 	struct cfq_member *member;
 
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
-		enum cfq_class class;
-
-		for (class = 0; class < member->class; class++)
-			if (member->group->members[class].nr)
-				return false;
-		if (cfq_st_first(member_tree(member)) != &member->entity)
+	for (member = cfqd->leaf; member->group; member = member_above(member))
+		if (cfq_first_better(member->group->members, member->class) ||
+		    cfq_st_first(member_tree(member)) != &member->entity)
 			return false;
-	}
 	return true;
 }
 
@@ -808,7 +758,7 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 
 	if (cfqd->nr_queued || !cfqd->cfqmd->dd.nr_in_driver ||
 	    held > CFQ_RIDE_REQUESTS || cfq_data_in_line(cfqd) ||
-	    !cfq_data_shares_head(cfqd))
+	    cfq_data_keeps_head(cfqd))
 		return NULL;
 	rider = cfq_next_group(&cfqd->cfqmd->root, NULL, now_ns);
 	if (!rider || cfq_data_in_line(rider))
@@ -865,26 +815,6 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 }
 
 /**
- * cfq_groups_end_turn - no group has the device for itself any more
- * @cfqmd: the device
- * @now_ns: time
- * @end: why
- */
-void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
-			 enum cfq_end end)
-{
-	struct cfq_data *cfqd = cfqmd->active_cfqd;
-
-	lockdep_assert_held(&cfqmd->lock);
-
-	if (!cfqd)
-		return;
-	cfqmd->active_cfqd = NULL;
-	cfq_data_deactivate(cfqd, now_ns);
-	cfq_tell_turn_over(cfqd, cfqd->turn_used_ns, end);
-}
-
-/**
  * cfq_group_select - which group's tasks are to be served next?
  * @cfqmd: the device
  * @now_ns: time
@@ -895,7 +825,8 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqmd->active_cfqd, *rider;
-	enum cfq_end end = CFQ_END_EMPTY;
+	const char *end = "empty";
+	bool again = false;
 
 	lockdep_assert_held(&cfqmd->lock);
 
@@ -903,29 +834,28 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return cfq_next_group(&cfqmd->root, NULL, now_ns);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
-		if (cfq_group_turn_over(cfqd)) {
-			end = cfqd->turn_cut ? CFQ_END_PREEMPTED :
-						CFQ_END_USED;
+		if (cfqd->turn_cut) {
+			end = "preempted";
+		} else if (cfqd->turn_used_ns >= cfqd_turn_ns(cfqd)) {
+			end = "used";
 		} else if (cfq_group_starves_rider(cfqd, now_ns)) {
-			end = CFQ_END_PREEMPTED;
+			end = "preempted";
 		} else {
 			rider = cfq_group_rider(cfqd, now_ns);
-			if (rider)
+			if (rider || cfq_group_tapers_off(cfqd, now_ns))
 				return rider;
-			return cfq_group_tapers_off(cfqd, now_ns) ?
-				NULL : cfqd;
+			return cfqd;
 		}
-		if (cfq_group_is_first(cfqd)) {
-			/* It would be chosen again. */
-			cfq_group_end_turn(cfqd, end);
-			cfq_group_start_turn(cfqd);
-			return cfq_group_rider(cfqd, now_ns) ?: cfqd;
-		}
+		again = cfq_group_is_first(cfqd);
 	}
-	cfq_groups_end_turn(cfqmd, now_ns, end);
-
-	/* Who rides is in the disk when its turn comes, with all that it has. */
-	cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, cfq_next_due);
+	if (again) {
+		/* Its active queue keeps what it has. */
+		cfq_tell_turn_over(cfqd, cfqd->turn_used_ns, end);
+	} else {
+		cfq_groups_end_turn(cfqmd, now_ns, end);
+		/* Who rides is in the disk when its turn comes, with all it has. */
+		cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, cfq_next_due);
+	}
 	if (!cfqd)
 		return NULL;
 	cfq_group_start_turn(cfqd);

@@ -14,18 +14,19 @@
  *
  *    Where that cannot be, as reads do not take so long, nothing is counted.
  *
- * 2. Do turns and slices pay?  A device that says it is a disk gets them, and one
- *    that says it is flash and has one head, too.  If it has many, one stream at a
- *    time may leave most of them idle, and so may the requests of one group; of two
- *    heads it is still more than all at once (bench/bench --only arrays).  And what
- *    does one thing at a time need not have a head, as a volume whose rate is
+ * 2. Do turns and slices pay?  A device that says it is a disk gets them, and
+ *    one that says it is flash and has one head, too.  If it has many, one
+ *    stream at a time may leave most of them idle, and so may the requests of
+ *    one group; of two heads it is still more than all at once.  And what does
+ *    one thing at a time need not have a head, as a volume whose rate is
  *    limited.  So both are tried, for a tenth of a second each, while streams
- *    compete for the device, or once it is known to have many: a duel.  The way in
- *    which streams, or all if there are none, read a sixteenth more three times
- *    running is taken.  For streams slices are worth half as much again, as without
- *    them a group that reads one request at a time leaves much of its share to
- *    others.  Duels show 1., too, where only one stream at a time is served.  So
- *    there are some until that is known, and now and then thereafter.
+ *    compete for the device, or once it is known to have many: a duel.  The
+ *    way in which streams, or all if there are none, read a sixteenth more
+ *    three times running is taken.  For streams slices are worth half as much
+ *    again, as without them a group that reads one request at a time leaves
+ *    much of its share to others.  Duels show 1., too, where only one stream
+ *    at a time is served.  So there are some until that is known, and now and
+ *    then thereafter.
  *
  * 3. Who is ahead of others without a head waits if the device has enough to do.
  *    Where the processors are slower than the device, it never has: then each gets

@@ -34,13 +34,9 @@
  *    few tasks, each with one request, all would be in the device at once and
  *    priorities would decide nothing.  For the same reason a class waits while
  *    a better one has requests in flight, but not for ever: after a while one
- *    of its requests is sent all the same (cfq_class_wait_ns()).  A request
- *    that is lost in the device is not waited for until the driver gives it
- *    up: who has sent nothing for a second (a tenth of that without a head,
- *    and more behind large requests), and has nothing queued, leaves its tree
- *    (cfq_end_stuck()).
- *    Without that, one such request stopped everybody else (test_tasks.sh,
- *    test_flash.sh).
+ *    of its requests is sent all the same (cfq_class_wait_ns()).  What is lost
+ *    in the device is not waited for: who has sent nothing for so long, and has
+ *    nothing queued, leaves its tree (cfq_stuck_ns(), cfq_end_stuck()).
  *
  *    Without a head that is done, with a smaller lead, while the device is busy
  *    (block/cfq-device.c, 2), and only of another level.  Who has what others
@@ -59,9 +55,7 @@
  *    asynchronous one, we wait for its next request (group_idle) even if it is
  *    seeky, as otherwise a lower class, another group or a stream would get the
  *    time that belongs to it.  Such a one sends nothing, either, while a request
- *    of who is due before it is in the disk.  Without that, who reads a little
- *    at a time has a fiftieth of the disk beside five streams and a writer in
- *    its group, in place of a seventh (bench/bench --only startup_same).
+ *    of who is due before it is in the disk.
  *
  *    A new queue of that kind has more than its part for a while: see
  *    cfqq_favour().
@@ -78,24 +72,19 @@
  *    up; a request behind the head counts back_seek_penalty times its
  *    distance, up to back_seek_max.  A request that is older than its
  *    fifo_expire goes first; this is looked at when a slice begins and every
- *    quantum requests.  Where there is no head the oldest goes first: in order
- *    of sectors one of 256 would wait six times as long as the others
- *    (bench/bench --only arrival_256).
+ *    quantum requests.  Where there is no head the oldest goes first, as order
+ *    gains nothing and would let some wait for long.
  *
  * 6. What others wait for.  Requests for metadata, the journal and swap space are
  *    sent before all others, whosever they are, and charged to whom they are
  *    for.  A disk gets nothing else while it serves others instead for long
  *    (cfq_waits_for_first()).  Who is in debt has none that are urgent, unless
- *    somebody works for him; so nobody gains by having many (cfq_opf_urgent()).
- *    Who needs ever more memory has his share of the device to swap; without that
- *    nobody else has any of it (bench/bench --only swap).
+ *    somebody works for him; so nobody gains by having many (cfq_opf_urgent()),
+ *    and who needs ever more memory has his share of the device to swap.
  *
  * 7. The lock.  A completion does not take it where groups and tasks are mixed and
  *    nobody waits for it: it leaves a record behind (struct cfq_done), and whoever has the
- *    lock next, to insert a request or to ask for one, looks at these first.  So it
- *    is taken twice a request, or, where eight are sent at a time, once for each and
- *    once for the eight; that of mq-deadline three times and twice (bench/bench
- *    --only lock,lock_batch).
+ *    lock next, to insert a request or to ask for one, looks at these first.
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged to the request that completes next.
@@ -118,29 +107,6 @@
 #include "cfq-queue.h"
 #define CREATE_TRACE_POINTS
 #include "cfq-trace.h"
-
-const char * const cfq_choice_names[CFQ_NR_CHOICES] = {
-	[CFQ_CHOICE_TURN]	= "turn",
-	[CFQ_CHOICE_SLICE]	= "slice",
-	[CFQ_CHOICE_REQUEST]	= "request",
-};
-
-const char * const cfq_charge_names[CFQ_NR_CHARGES] = {
-	[CFQ_CHARGE_REQUEST]	= "request",
-	[CFQ_CHARGE_IDLE]	= "idle",
-};
-
-const char * const cfq_end_names[CFQ_NR_ENDS] = {
-	[CFQ_END_USED]		= "used",
-	[CFQ_END_EMPTY]		= "empty",
-	[CFQ_END_IDLE]		= "idle",
-	[CFQ_END_SEEKY]		= "seeky",
-	[CFQ_END_CLOSE]		= "close",
-	[CFQ_END_PREEMPTED]	= "preempted",
-	[CFQ_END_LEFT]		= "left",
-	[CFQ_END_TURN]		= "turn",
-	[CFQ_END_DRAIN]		= "drain",
-};
 
 /*
  * Insertion.
@@ -280,7 +246,7 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	if (!urgent && cfqq_should_preempt(cfqq)) {
 		cfq_queue_message(cfqd->active_cfqq, "preempted by %s=%d",
 				  cfqq->sync ? "sync" : "async", cfqq->pid);
-		cfq_expire_active(cfqd, now_ns, CFQ_END_PREEMPTED);
+		cfq_expire_active(cfqd, now_ns, "preempted");
 	}
 }
 
@@ -405,7 +371,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 			       blk_insert_t flags, u64 now_ns)
 {
 	struct request_queue *q = rq->q;
-	struct cfq_queue *cfqq;
+	struct cfq_queue *cfqq = NULL;
 	bool urgent;
 
 	lockdep_assert_held(&cfqmd->lock);
@@ -424,7 +390,12 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 		return;
 	}
 
-	cfqq = cfq_get_queue(cfqmd, rq, now_ns);
+	rcu_read_lock();
+	if (rq->elv.icq)
+		cfqq = cic_get_cfqq(icq_to_cic(rq->elv.icq), cfqmd, rq, now_ns);
+	rcu_read_unlock();
+	if (unlikely(!cfqq))
+		cfqq = &cfqmd->oom_cfqq;
 	cfqq->ref++;
 	rq->elv.priv[0] = cfqq;
 	cfq_hold_request(rq);
@@ -455,7 +426,7 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfqmd->dd.held_cfqq = NULL;
 	/* That of a plug may be earlier than what was just completed. */
 	cfq_end_idle(cfqmd, 0, U64_MAX);
-	cfq_groups_end_turn(cfqmd, now_ns, CFQ_END_DRAIN);
+	cfq_groups_end_turn(cfqmd, now_ns, "drain");
 	cfq_device_set_one_head(&cfqmd->dd, one_head, now_ns);
 	WRITE_ONCE(cfqmd->nothing_to_send, false);
 }
@@ -723,7 +694,7 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
 	struct cfq_queue *close;
-	enum cfq_end end;
+	const char *end;
 
 	*cfqqp = NULL;
 	if (!cfqq)
@@ -731,23 +702,25 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 
 	if (cfqq->nr_queued) {
 		/* It may only have been waited for, without a slice. */
-		end = cfqq_wants_slice(cfqq) ? CFQ_END_USED : CFQ_END_SEEKY;
-		if (end == CFQ_END_SEEKY || cfq_active_slice_over(cfqd, now_ns))
+		const bool slice = cfqq_wants_slice(cfqq);
+
+		end = slice ? "used" : "seeky";
+		if (!slice || cfq_active_slice_over(cfqd, now_ns))
 			goto expire;
 		if (cfqq_may_dispatch(cfqq))
 			*cfqqp = cfqq;
 		return true;
 	}
 
-	end = cfqq->owned ? CFQ_END_DRAIN : CFQ_END_LEFT;
-	if (end == CFQ_END_LEFT || cfq_must_empty(dd))
+	end = cfqq->owned ? "drain" : "left";
+	if (!cfqq->owned || cfq_must_empty(dd))
 		goto expire;
 
 	close = cfq_close_cooperator(cfqd, cfqq->class);
 	if (close) {
 		u64 used_ns = cfqq->slice_used_ns;
 
-		cfq_expire_active(cfqd, now_ns, CFQ_END_CLOSE);
+		cfq_expire_active(cfqd, now_ns, "close");
 		cfq_activate(cfqd, close, now_ns);
 		close->slice_used_ns = used_ns;
 		*cfqqp = close;
@@ -759,7 +732,7 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 		cfq_ask_at(dd, cfqq->idle_until_ns);
 		return true;
 	}
-	end = CFQ_END_IDLE;
+	end = "idle";
 expire:
 	cfq_expire_active(cfqd, now_ns, end);
 	return false;
@@ -980,7 +953,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	cfqq_unlink_rq(cfqq, rq);
 
 	if (!cfqq_is_active(cfqq))
-		trace_cfq_select(cfqd, cfqq, &cfqq->entity, CFQ_CHOICE_REQUEST);
+		trace_cfq_select(cfqd, cfqq, &cfqq->entity, "request");
 	cfqq->since_fifo_check++;
 	cost_ns = cfq_device_sent(dd, rq, now_ns);
 	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
@@ -1001,7 +974,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
 	if (known)
 		trace_cfq_charge(cfqq, charged_ns, charged_ns,
-				 CFQ_CHARGE_REQUEST);
+				 "request");
 	cfqq_charge_entity(cfqq, charged_ns);
 	cfq_group_sent(cfqd, blk_rq_sectors(rq), now_ns - min(now_ns, queued_ns),
 		       charged_ns, known ? charged_ns : 0, now_ns);
@@ -1040,8 +1013,7 @@ static bool cfqq_alone(const struct cfq_queue *cfqq)
 
 /*
  * The next request of all, or NULL if none may be sent now.  A queue that has a
- * device without a head for itself is often met there, and leaves nothing to
- * choose, which saves 140 instructions (bench/bench --only cost).
+ * device without a head for itself is often met there, and leaves nothing to choose.
  */
 static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
@@ -1155,15 +1127,13 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	struct cfq_data *cfqd = cfqq->cfqd;
-	enum cfq_class class;
 
 	if (!dd->one_head || !cfqq->sync || !cfqq->owned ||
 	    !cfq_group_has_turn(cfqd) || cfq_must_empty(dd))
 		return 0;
 	/* What is to be served before it must not wait for it. */
-	for (class = 0; class < cfqq->class; class++)
-		if (cfqd->trees[class].nr)
-			return 0;
+	if (cfq_first_better(cfqd->trees, cfqq->class))
+		return 0;
 	if (cfqq_is_active(cfqq)) {
 		if (cfqq_wants_slice(cfqq) &&
 		    !cfq_active_slice_over(cfqd, now_ns))
@@ -1202,7 +1172,7 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	} else if (cfqq_is_active(cfqq)) {
 		cfq_expire_active(cfqd, now_ns,
 				  cfq_active_slice_over(cfqd, now_ns) ?
-				  CFQ_END_USED : CFQ_END_EMPTY);
+				  "used" : "empty");
 	} else {
 		cfqq_check_idle(cfqq, now_ns);
 	}
@@ -1230,7 +1200,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 	if (cfq_charges_completed(dd, done->opf)) {
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
 		trace_cfq_charge(cfqq, spent_ns, estimate_ns,
-				 CFQ_CHARGE_REQUEST);
+				 "request");
 		cfq_average_add(&cfqq->cost_ns, spent_ns);
 		cfq_average_add(&dd->mean_cost_ns, spent_ns);
 	} else if (unlikely(dd->held_cfqq) && !dd->nr_in_driver &&
@@ -1246,11 +1216,10 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 /*
  * Requests are withheld.  After a completion, is it worth asking for one?  A busy
  * device without a head does not run out of work, so there it is done for several
- * completions at a time.  If it is done for each, and after each insertion, the
- * processor is the bottleneck, and three groups that share flash get 18 % less from
- * it (bench/bench --only flash).  Where it is short all the same, and who is ahead
- * waits whatever room there is, who is waited for asks himself, and for the others
- * it is done when half of what was there, and be it so many, is done.
+ * completions at a time, or the processor would be the bottleneck.  Where it is short
+ * all the same, and who is ahead waits whatever room there is, who is waited for asks
+ * himself, and for the others it is done when half of what was there, and be it so
+ * many, is done.
  */
 #define CFQ_STRICT_BATCH	4U
 
@@ -1469,42 +1438,6 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
  */
 
 /**
- * cfq_data_idles - should the device be kept for a group with nothing queued?
- * @cfqd: the group on the device
- * @now_ns: time
- *
- * Return: true while a request of its active queue is waited for.
- */
-bool cfq_data_idles(const struct cfq_data *cfqd, u64 now_ns)
-{
-	const struct cfq_queue *cfqq = cfqd->active_cfqq;
-
-	return cfqq && cfqq->idle_until_ns > now_ns &&
-	       !cfq_must_empty(cfqd_dd(cfqd));
-}
-
-/**
- * cfq_data_shares_head - may others send requests while it is a group's turn?
- * @cfqd: the group on the device
- *
- * Return: false if one of its tasks has a slice.
- */
-bool cfq_data_shares_head(const struct cfq_data *cfqd)
-{
-	return !cfqd->active_cfqq || !cfqq_wants_slice(cfqd->active_cfqq);
-}
-
-/**
- * cfq_data_deactivate - the turn of a group is over
- * @cfqd: the group on the device
- * @now_ns: time
- */
-void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns)
-{
-	cfq_expire_active(cfqd, now_ns, CFQ_END_TURN);
-}
-
-/**
  * cfq_data_init - set up per-task CFQ of a group on a device
  * @cfqd: zeroed
  * @cfqmd: the device
@@ -1572,40 +1505,27 @@ static void cfq_exit_icq(struct io_cq *icq)
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
-static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
+static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
 {
 	struct cfq_meta_data *cfqmd;
-	struct cfq_driver_data *dd;
 
 	cfqmd = kzalloc_node(sizeof(*cfqmd), GFP_KERNEL, q->node);
 	if (!cfqmd)
-		return NULL;
+		return -ENOMEM;
 
 	spin_lock_init(&cfqmd->lock);
 	INIT_LIST_HEAD(&cfqmd->dispatch);
 	INIT_LIST_HEAD(&cfqmd->urgent);
 	INIT_LIST_HEAD(&cfqmd->sent_cfqqs);
 	INIT_LIST_HEAD(&cfqmd->idle_cfqqs);
-
-	dd = &cfqmd->dd;
-	cfq_device_init(dd, q);
-	dd->tun = cfq_default_tunables;
-	hrtimer_setup(&dd->idle_timer, cfq_idle_timer, CLOCK_MONOTONIC,
+	cfq_device_init(&cfqmd->dd, q);
+	cfqmd->dd.tun = cfq_default_tunables;
+	hrtimer_setup(&cfqmd->dd.idle_timer, cfq_idle_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS);
-
 	cfq_groups_init(cfqmd);
 	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true,
 		  cfq_effective_ioprio(0));
 	cfqmd->oom_cfqq.owned = false;
-	return cfqmd;
-}
-
-static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
-{
-	struct cfq_meta_data *cfqmd = cfq_alloc_meta_data(q);
-
-	if (!cfqmd)
-		return -ENOMEM;
 	eq->elevator_data = cfqmd;
 	q->elevator = eq;
 

@@ -16,11 +16,22 @@
  */
 void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd);
 void cfq_data_exit(struct cfq_data *cfqd);
-bool cfq_data_idles(const struct cfq_data *cfqd, u64 now_ns);
-bool cfq_data_shares_head(const struct cfq_data *cfqd);
-void cfq_data_deactivate(struct cfq_data *cfqd, u64 now_ns);
+void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end);
+bool cfqq_wants_slice(const struct cfq_queue *cfqq);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
 void cfq_take_done(struct cfq_meta_data *cfqmd);
+
+/* Is a request of the active queue of @cfqd waited for? */
+static inline bool cfq_data_idles(const struct cfq_data *cfqd, u64 now_ns)
+{
+	return cfqd->active_cfqq && cfqd->active_cfqq->idle_until_ns > now_ns;
+}
+
+/* Has one of the tasks of @cfqd a slice, so that nobody else may send anything? */
+static inline bool cfq_data_keeps_head(const struct cfq_data *cfqd)
+{
+	return cfqd->active_cfqq && cfqq_wants_slice(cfqd->active_cfqq);
+}
 
 /* The lock is taken, and what was completed since it was held last is charged. */
 static inline void cfq_lock(struct cfq_meta_data *cfqmd)
@@ -72,16 +83,14 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more);
-void cfq_group_line_began(struct cfq_data *cfqd);
-void cfq_group_line_ended(struct cfq_data *cfqd);
+void cfq_group_line(struct cfq_data *cfqd, int n);
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
 bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns);
 u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
-void cfq_group_became_ready(struct cfq_data *cfqd);
-void cfq_group_ran_dry(struct cfq_data *cfqd);
+void cfq_group_ready(struct cfq_data *cfqd, int n);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
 void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
@@ -94,7 +103,7 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd);
 bool cfq_group_others_due(const struct cfq_data *cfqd, bool in_driver,
 			  u64 now_ns, bool *equal);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
-			 enum cfq_end end);
+			 const char *end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd);
 
@@ -132,14 +141,8 @@ static inline u64 cfq_group_id(const struct cfq_data *cfqd)
 	return cfqd->cgroup_id;
 }
 #else
-static inline int cfq_groups_register(void)
-{
-	return 0;
-}
-
-static inline void cfq_groups_unregister(void)
-{
-}
+static inline int cfq_groups_register(void) { return 0; }
+static inline void cfq_groups_unregister(void) { }
 
 static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
@@ -160,10 +163,7 @@ static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 }
 
 static inline bool cfq_group_is(const struct cfq_data *cfqd,
-				const struct cfq_cgroup *cfqc)
-{
-	return true;
-}
+				const struct cfq_cgroup *cfqc) { return true; }
 
 static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
 {
@@ -171,10 +171,7 @@ static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
 }
 
 static inline struct cfq_data *
-cfq_group_get_current(struct cfq_meta_data *cfqmd)
-{
-	return &cfqmd->root;
-}
+cfq_group_get_current(struct cfq_meta_data *cfqmd) { return &cfqmd->root; }
 
 static inline struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 					     struct cfq_cgroup *cfqc)
@@ -187,9 +184,7 @@ static inline bool cfq_group_has_turn(const struct cfq_data *cfqd)
 	return true;
 }
 
-static inline void cfq_group_put(struct cfq_data *cfqd)
-{
-}
+static inline void cfq_group_put(struct cfq_data *cfqd) { }
 
 static inline bool cfq_group_has_room(struct cfq_data *cfqd,
 				      enum cfq_class class, bool more)
@@ -201,13 +196,7 @@ static inline bool cfq_group_has_room(struct cfq_data *cfqd,
 	       (class == CFQ_CLASS_IDLE ? total - total / 8 : total);
 }
 
-static inline void cfq_group_line_began(struct cfq_data *cfqd)
-{
-}
-
-static inline void cfq_group_line_ended(struct cfq_data *cfqd)
-{
-}
+static inline void cfq_group_line(struct cfq_data *cfqd, int n) { }
 
 static inline struct cfq_waiter *
 cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
@@ -216,9 +205,7 @@ cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 }
 
 static inline void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent,
-					 u64 now_ns)
-{
-}
+					 u64 now_ns) { }
 
 static inline bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
 {
@@ -226,41 +213,20 @@ static inline bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
 }
 
 static inline u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns,
-				   u64 now_ns)
-{
-	return 0;
-}
-
-static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
-{
-}
-
-static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
-{
-}
-
-static inline void cfq_group_became_ready(struct cfq_data *cfqd)
-{
-}
-
-static inline void cfq_group_ran_dry(struct cfq_data *cfqd)
-{
-}
+				   u64 now_ns) { return 0; }
+static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns) { }
+static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns) { }
+static inline void cfq_group_ready(struct cfq_data *cfqd, int n) { }
 
 static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 {
 }
 
 static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
-				   u64 n)
-{
-}
-
+				   u64 n) { }
 static inline void cfq_group_sent(struct cfq_data *cfqd, u64 sectors,
 				  u64 wait_ns, u64 cost_ns, u64 spent_ns,
-				  u64 now_ns)
-{
-}
+				  u64 now_ns) { }
 
 static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
 						u64 now_ns)
@@ -269,10 +235,7 @@ static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
 }
 
 static inline struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd,
-						 u64 now_ns)
-{
-	return NULL;
-}
+						 u64 now_ns) { return NULL; }
 
 static inline bool cfq_group_must_wait(const struct cfq_data *cfqd)
 {
@@ -286,9 +249,9 @@ static inline bool cfq_group_others_due(const struct cfq_data *cfqd,
 }
 
 static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
-				       enum cfq_end end)
+				       const char *end)
 {
-	cfq_data_deactivate(&cfqmd->root, now_ns);
+	cfq_expire_active(&cfqmd->root, now_ns, "turn");
 }
 
 static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
@@ -302,25 +265,15 @@ static inline void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
 }
 
 static inline struct cgroup_subsys_state *
-cfq_group_css(const struct cfq_data *cfqd)
-{
-	return NULL;
-}
-
-static inline u64 cfq_group_id(const struct cfq_data *cfqd)
-{
-	return 1;
-}
+cfq_group_css(const struct cfq_data *cfqd) { return NULL; }
+static inline u64 cfq_group_id(const struct cfq_data *cfqd) { return 1; }
 
 static inline bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 {
 	return false;
 }
 
-static inline bool cfq_groups_limited(void)
-{
-	return false;
-}
+static inline bool cfq_groups_limited(void) { return false; }
 
 static inline bool cfq_group_limits_current(const struct cfq_data *cfqd)
 {
@@ -328,18 +281,9 @@ static inline bool cfq_group_limits_current(const struct cfq_data *cfqd)
 }
 
 static inline struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd,
-						   bool wait)
-{
-	return NULL;
-}
-
-static inline void cfq_group_hold(struct cfq_data *cfqd)
-{
-}
-
-static inline void cfq_group_release(struct cfq_data *cfqd)
-{
-}
+						   bool wait) { return NULL; }
+static inline void cfq_group_hold(struct cfq_data *cfqd) { }
+static inline void cfq_group_release(struct cfq_data *cfqd) { }
 
 static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,
 				   struct seq_file *m)

@@ -138,7 +138,6 @@ cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 
 /* block/cfq-groups.c */
 void member_set_waiting(struct cfq_member *member, bool waiting);
-void cfq_group_end_turn(struct cfq_data *cfqd, enum cfq_end end);
 
 /* block/cfq-group-tags.c */
 void cfqd_admit(struct cfq_data *cfqd);

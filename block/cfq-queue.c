@@ -26,10 +26,7 @@ struct kmem_cache *cfq_pool;
  * A new queue, of which little but a few seeks is known, is believed to be as the
  * others of its group, and if no more is known of these, to be seeky: a stream
  * shows what it is with its second request.  Else each of many random readers
- * would have the head for itself, and be waited for, until it has shown what it
- * is: three groups of 100 of them would get a seventh less from a disk
- * (bench/bench --only many100), and a group of weight 1 and 200 readers, beside
- * 8 and 4, 6.3 % instead of 7.7 (many200).
+ * would have the head for itself, and be waited for, until it has shown what it is.
  *
  * Return: true if the head need not be kept for it.
  */
@@ -188,7 +185,7 @@ void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
 	cfqmd->last_cfqq = cfqq;
 	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued + 1);
 	if (!cfqd->nr_queued++)
-		cfq_group_became_ready(cfqd);
+		cfq_group_ready(cfqd, 1);
 }
 
 /* What @cfqq, which has more, sends after @rq: the nearest, or the oldest. */
@@ -231,7 +228,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued - 1);
 	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued - 1);
 	if (!--cfqd->nr_queued)
-		cfq_group_ran_dry(cfqd);
+		cfq_group_ready(cfqd, -1);
 }
 
 /*
@@ -275,11 +272,9 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
  * cfqq_outran_others - is a queue so far ahead of others that it has to wait?
  * @cfqq: the queue
  *
- * On a device without a head that is busy, or if dd->strict, and only of those of
- * another level: to hold a flood back makes a lone reader among its equals faster,
- * and costs an eighth of the device.  Where nobody is held back, a flood of level 7
- * has half of the device beside one of level 0 (test_flash.sh).  It is not done for
- * async queues, which are bounded in another way.
+ * On a device without a head where order matters, and only of those of another
+ * level: to hold a flood back for a lone reader among its equals costs some of the
+ * device.  It is not done for async queues, which are bounded in another way.
  *
  * Return: true if its next request is to wait.
  */
@@ -311,13 +306,9 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
  */
 bool cfqq_must_wait(const struct cfq_queue *cfqq)
 {
-	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	const struct cfq_service_tree *st = cfqq->cfqd->trees;
-
-	for (; st < cfqq->entity.st; st++)
-		if (st->nr && cfq_order_matters(dd))
-			return true;
-	return cfqq_outran_others(cfqq);
+	return (cfq_first_better(cfqq->cfqd->trees, cfqq->class) &&
+		cfq_order_matters(cfqd_dd(cfqq->cfqd))) ||
+	       cfqq_outran_others(cfqq);
 }
 
 /**
@@ -332,7 +323,7 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 	list_del_init(&cfqq->idle_node);
 	cfq_st_del(&cfqq->entity);
 	cfqd->nr_sync_busy -= cfqq->sync;
-	if (!cfqd_has_queues(cfqd))
+	if (!cfq_trees_busy(cfqd->trees))
 		cfq_group_went_idle(cfqd, now_ns);
 }
 
@@ -355,7 +346,7 @@ bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 						struct cfq_queue, idle_node)) &&
 	       cfqq->sent_ns + stuck_ns <= now_ns) {
 		if (cfqq_is_active(cfqq))
-			cfq_expire_active(cfqq->cfqd, now_ns, CFQ_END_IDLE);
+			cfq_expire_active(cfqq->cfqd, now_ns, "idle");
 		cfqq_leave(cfqq, now_ns);
 		ended = true;
 	}
@@ -402,7 +393,7 @@ void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 {
 	cfqq_charge(cfqq, ns, ns);
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_IDLE, ns);
-	trace_cfq_charge(cfqq, ns, 0, CFQ_CHARGE_IDLE);
+	trace_cfq_charge(cfqq, ns, 0, "idle");
 }
 
 /**
@@ -411,7 +402,7 @@ void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
  * @now_ns: time
  * @end: why
  */
-void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end)
+void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 {
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
 
@@ -438,7 +429,7 @@ static noinline void cfqq_free(struct cfq_queue *cfqq)
 	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver))
 		return;
 	if (cfqq_is_active(cfqq))
-		cfq_expire_active(cfqd, ktime_get_ns(), CFQ_END_LEFT);
+		cfq_expire_active(cfqd, ktime_get_ns(), "left");
 	if (cfqq_on_tree(cfqq))
 		cfqq_leave(cfqq, cfqq->last_end_ns);
 	if (cfqd->favoured_cfqq == cfqq)
@@ -477,7 +468,7 @@ void cfqq_disown(struct cfq_queue *cfqq)
 	if (cfqq->nr_in_driver)
 		cfq_done_meanwhile(cfqmd);
 	if (cfqq_is_active(cfqq) && !cfqq->nr_queued) {
-		cfq_expire_active(cfqq->cfqd, ktime_get_ns(), CFQ_END_LEFT);
+		cfq_expire_active(cfqq->cfqd, ktime_get_ns(), "left");
 		if (cfqmd->withheld)
 			cfq_ask_at(&cfqmd->dd, 0);
 	}
@@ -528,13 +519,6 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 	cfqq->pid = current->pid;
 	cfq_queue_message(cfqq, "created");
 	return cfqq;
-}
-
-/* The same class as ever, and maybe another level. */
-static void cfqq_set_ioprio(struct cfq_queue *cfqq, unsigned short ioprio)
-{
-	cfqq->ioprio = ioprio;
-	cfqq_update_weight(cfqq);
 }
 
 /*
@@ -660,15 +644,23 @@ cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 	return CFQ_SLOT_BEHALF;
 }
 
-/*
- * The queue for a request of the current task.  Tasks of several groups may share
- * an io_context: then its own queue is that of one group, and the others use
- * those that their groups have for requests on behalf of them.  Context: RCU
- * read side.
+/**
+ * cic_get_cfqq - the queue for a request of the current task
+ * @cic: the task on the device
+ * @cfqmd: the device
+ * @rq: the request
+ * @now_ns: time
+ *
+ * Tasks of several groups may share an io_context: then its own queue is that of one
+ * group, and the others use those that their groups have for requests on behalf of
+ * them.
+ *
+ * Context: cfqmd->lock held, RCU read side.
+ * Return: the queue, without a reference; NULL for want of memory.
  */
-static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
-				      struct cfq_meta_data *cfqmd,
-				      struct request *rq, u64 now_ns)
+struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
+			       struct cfq_meta_data *cfqmd, struct request *rq,
+			       u64 now_ns)
 {
 	unsigned short ioprio = cfq_effective_ioprio(req_get_ioprio(rq));
 	struct cfq_cgroup *cfqc;
@@ -690,30 +682,11 @@ static struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 		if (likely(cfqq->ioprio == ioprio))
 			return cfqq;
 		if (!cfqq->shared) {
-			cfqq_set_ioprio(cfqq, ioprio);
+			/* The same class, which the slot is for. */
+			cfqq->ioprio = ioprio;
+			cfqq_update_weight(cfqq);
 			return cfqq;
 		}
 	}
 	return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
-}
-
-/**
- * cfq_get_queue - the queue for a request of the current task
- * @cfqmd: the device
- * @rq: the request
- * @now_ns: time
- *
- * Return: the queue, without a reference; that for want of memory if need be.
- */
-struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd, struct request *rq,
-				u64 now_ns)
-{
-	struct cfq_queue *cfqq = NULL;
-
-	if (rq->elv.icq) {
-		rcu_read_lock();
-		cfqq = cic_get_cfqq(icq_to_cic(rq->elv.icq), cfqmd, rq, now_ns);
-		rcu_read_unlock();
-	}
-	return cfqq ?: &cfqmd->oom_cfqq;
 }

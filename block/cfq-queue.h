@@ -108,12 +108,6 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
 	return cfqq->cfqd->active_cfqq == cfqq;
 }
 
-static inline bool cfqd_has_queues(const struct cfq_data *cfqd)
-{
-	return cfqd->trees[CFQ_CLASS_BE].nr || cfqd->trees[CFQ_CLASS_RT].nr ||
-	       cfqd->trees[CFQ_CLASS_IDLE].nr;
-}
-
 /*
  * Urgent requests.  What holds metadata, the journal or swap space up holds up
  * others, of whatever class and group: who waits for a lock or a transaction does
@@ -237,7 +231,6 @@ static inline void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
 /* block/cfq-queue.c */
 extern struct kmem_cache *cfq_pool;
 bool cfqq_seeky(const struct cfq_queue *cfqq);
-bool cfqq_wants_slice(const struct cfq_queue *cfqq);
 bool cfqq_keeps_head(const struct cfq_queue *cfqq);
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns);
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq);
@@ -251,15 +244,15 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns);
 void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns);
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns);
-void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, enum cfq_end end);
 void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	       unsigned short ioprio);
 void cfqq_put(struct cfq_queue *cfqq);
 void cfqq_disown(struct cfq_queue *cfqq);
 void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		  enum cfq_slot slot);
-struct cfq_queue *cfq_get_queue(struct cfq_meta_data *cfqmd, struct request *rq,
-				u64 now_ns);
+struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
+			       struct cfq_meta_data *cfqmd, struct request *rq,
+			       u64 now_ns);
 
 /**
  * cfq_bio_slot - to which queue does a bio of the current task go?

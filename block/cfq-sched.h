@@ -267,7 +267,14 @@ static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd,
 	       min(CFQ_CLASS_WAIT_NS, CFQ_CLASS_WAIT_COSTS * cost_ns);
 }
 
-/* Has a better class of @trees than @class something to do, or just had? */
+/* Has anybody on @trees something to do, or just had? */
+static inline bool cfq_trees_busy(const struct cfq_service_tree *trees)
+{
+	return trees[CFQ_CLASS_BE].nr || trees[CFQ_CLASS_RT].nr ||
+	       trees[CFQ_CLASS_IDLE].nr;
+}
+
+/* Has a better class of @trees than @class something to do, or wants it to? */
 static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
 				       enum cfq_class class)
 {
@@ -275,6 +282,16 @@ static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
 		if (trees[class].nr || trees[class].nr_waiting)
 			return true;
 	return false;
+}
+
+/* The first of the next better class than @class that has something to do, or NULL. */
+static inline struct cfq_entity *
+cfq_first_better(struct cfq_service_tree *trees, enum cfq_class class)
+{
+	while (class-- > 0)
+		if (trees[class].nr)
+			return cfq_st_first(&trees[class]);
+	return NULL;
 }
 
 /*
@@ -287,16 +304,16 @@ static inline struct cfq_entity *
 cfq_due_before(struct cfq_service_tree *trees, enum cfq_class class,
 	       const struct cfq_entity *entity, u64 lead_ns, u64 now_ns)
 {
-	struct cfq_service_tree *st = &trees[class];
 	struct cfq_entity *first = cfq_st_first(entity->st);
 	struct cfq_entity *last = cfq_st_last(entity->st);
+	struct cfq_entity *better = NULL;
 
-	if (st->due_ns > now_ns &&
+	if (entity->st->due_ns > now_ns &&
 	    cfq_entity_lead(last, entity) <= (s64)lead_ns)
-		while (st-- > trees)
-			if (st->nr)
-				return cfq_st_first(st);
-	return cfq_entity_lead(entity, first) > (s64)lead_ns ? first : NULL;
+		better = cfq_first_better(trees, class);
+	if (better || cfq_entity_lead(entity, first) <= (s64)lead_ns)
+		return better;
+	return first;
 }
 
 /* May there be entities of more than one class? */

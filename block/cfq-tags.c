@@ -63,16 +63,16 @@ static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
 				       const struct cfq_meta_data *cfqmd,
 				       bool sync)
 {
-	enum cfq_slot slot = sync ? CFQ_NR_SLOTS - 1 : CFQ_SLOT_ASYNC;
-	const enum cfq_slot last = sync ? CFQ_SLOT_BEHALF : CFQ_SLOT_ASYNC;
-	const struct cfq_queue *cfqq = NULL;
+	int slot = sync ? CFQ_NR_SLOTS : CFQ_SLOT_ASYNC + 1;
+	const int last = sync ? CFQ_SLOT_BEHALF : CFQ_SLOT_ASYNC;
 
-	for (; cic && !cfqq; slot--) {
-		cfqq = cic_cfqq(cic, cfqmd, slot);
-		if (slot == last)
-			break;
+	while (cic && slot-- > last) {
+		const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
+
+		if (cfqq)
+			return cfqq->cfqd;
 	}
-	return cfqq ? cfqq->cfqd : NULL;
+	return NULL;
 }
 
 /* May there be a limit for requests of the current task? */
@@ -162,10 +162,6 @@ void cfq_hold_request(struct request *rq)
 	struct cfq_data *place = rq->elv.priv[1];
 
 	rq->elv.priv[1] = NULL;
-	if (place == cfqd) {
-		cfq_group_put(place);
-		return;
-	}
 	cfq_group_hold(cfqd);
 	if (place) {
 		cfq_group_release(place);
@@ -307,7 +303,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqmd->expected_until_ns =
 			now_ns + cfqmd->dd.tun.group_idle_ns;
 		if (!cfq_data_in_line(cfqd))
-			cfq_group_line_ended(cfqd);
+			cfq_group_line(cfqd, -1);
 		/* Then it is gone. */
 		complete(&waiter->go_on);
 	}
@@ -322,7 +318,7 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 
 	WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted - 1);
 	cfqd->nr_admitted--;
-	if (!cfq_data_wants(cfqd) && !cfqd_has_queues(cfqd))
+	if (!cfq_data_wants(cfqd) && !cfq_trees_busy(cfqd->trees))
 		cfq_group_went_idle(cfqd, ktime_get_ns());
 	/* Should it not come to a request, nobody else would. */
 	if (cfq_nr_descriptors(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
@@ -373,15 +369,13 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class,
 	struct cfq_waiter waiter = {
 		.cfqd = cfqd, .class = class, .cic = cic,
 	};
-	const bool first = !cfq_data_in_line(cfqd);
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	cfqd->nr_in_own_line++;
 	WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
 	cfqmd->nr_rt_waiting += class == CFQ_CLASS_RT;
-	if (first)
-		cfq_group_line_began(cfqd);
+	if (!cfqd->nr_in_own_line++)
+		cfq_group_line(cfqd, 1);
 	cfq_group_waits(cfqd, ktime_get_ns());
 	cfq_wait(&waiter, &cfqd->line[class]);
 }

@@ -72,12 +72,6 @@ cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
 	return total - kept;
 }
 
-/* Requests are queued, or sent and not yet completed. */
-static inline bool cfq_data_busy(const struct cfq_data *cfqd)
-{
-	return cfqd->nr_queued || cfqd->nr_in_driver;
-}
-
 /* Requests are queued, or would be if there were descriptors for them. */
 static inline bool cfq_data_wants(const struct cfq_data *cfqd)
 {

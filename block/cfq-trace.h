@@ -49,33 +49,33 @@ do {									\
 static inline void cfq_tell_turn(const struct cfq_data *cfqd,
 				 const struct cfq_entity *entity)
 {
-	trace_cfq_select(cfqd, NULL, entity, CFQ_CHOICE_TURN);
+	trace_cfq_select(cfqd, NULL, entity, "turn");
 	cfq_group_message(cfqd, "chosen weight=%u queued=%u", entity->weight,
 			  cfqd->nr_queued);
 }
 
 static inline void cfq_tell_turn_over(const struct cfq_data *cfqd, u64 used_ns,
-				      enum cfq_end end)
+				      const char *end)
 {
 	trace_cfq_expire(cfqd, NULL, used_ns, end);
 	cfq_group_message(cfqd, "expired used_ns=%llu reason=%s", used_ns,
-			  cfq_end_names[end]);
+			  end);
 }
 
 /* A queue may send requests alone, or is waited for. */
 static inline void cfq_tell_slice(const struct cfq_queue *cfqq)
 {
-	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, CFQ_CHOICE_SLICE);
+	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, "slice");
 	cfq_queue_message(cfqq, "chosen weight=%u queued=%u",
 			  cfqq->entity.weight, cfqq->nr_queued);
 }
 
 static inline void cfq_tell_slice_over(const struct cfq_queue *cfqq,
-				       enum cfq_end end)
+				       const char *end)
 {
 	trace_cfq_expire(cfqq->cfqd, cfqq, cfqq->slice_used_ns, end);
 	cfq_queue_message(cfqq, "expired used_ns=%llu reason=%s",
-			  cfqq->slice_used_ns, cfq_end_names[end]);
+			  cfqq->slice_used_ns, end);
 }
 
 #endif /* _CFQ_TRACE_H */

@@ -109,39 +109,6 @@ enum cfq_stat {
 	CFQ_NR_STATS,
 };
 
-/* For what a group or a queue is chosen; see cfq_choice_names[]. */
-enum cfq_choice {
-	CFQ_CHOICE_TURN,	/* a group, to be the active one */
-	CFQ_CHOICE_SLICE,	/* a queue, to be the active one */
-	CFQ_CHOICE_REQUEST,	/* a queue, for one request */
-	CFQ_NR_CHOICES,
-};
-
-/* For what device time is charged; see cfq_charge_names[]. */
-enum cfq_charge {
-	CFQ_CHARGE_REQUEST,	/* that was completed, and the wait for it, or sent */
-	CFQ_CHARGE_IDLE,	/* waiting for a request that did not come */
-	CFQ_NR_CHARGES,
-};
-
-/* Why the slice of a queue or the turn of a group ends; see cfq_end_names[]. */
-enum cfq_end {
-	CFQ_END_USED,		/* it had all of its time */
-	CFQ_END_EMPTY,		/* nothing to send, and not worth waiting for */
-	CFQ_END_IDLE,		/* what was waited for did not come */
-	CFQ_END_SEEKY,		/* the queue is none that gets slices */
-	CFQ_END_CLOSE,		/* another queue is nearer to the head */
-	CFQ_END_PREEMPTED,	/* another one goes first, or may */
-	CFQ_END_LEFT,		/* the task has ended or moved */
-	CFQ_END_TURN,		/* of the queue: it is that of the group */
-	CFQ_END_DRAIN,		/* the device is to be emptied */
-	CFQ_NR_ENDS,
-};
-
-extern const char * const cfq_choice_names[CFQ_NR_CHOICES];
-extern const char * const cfq_charge_names[CFQ_NR_CHARGES];
-extern const char * const cfq_end_names[CFQ_NR_ENDS];
-
 /* The settings in /sys/block/DEV/queue/iosched/. */
 struct cfq_tunables {
 	u64	quantum;		/* requests */

@@ -15,13 +15,13 @@
 /* A queue is chosen, or without a queue a group; @entity is what it is there. */
 TRACE_EVENT(cfq_select,
 	    TP_PROTO(const struct cfq_data *cfqd, const struct cfq_queue *cfqq,
-		     const struct cfq_entity *entity, enum cfq_choice choice),
+		     const struct cfq_entity *entity, const char *choice),
 	    TP_ARGS(cfqd, cfqq, entity, choice),
 	    TP_STRUCT__entry(__field(dev_t, dev)
 			     __field(u64, group)
 			     __field(pid_t, pid)
 			     __field(bool, sync)
-			     __string(choice, cfq_choice_names[choice])
+			     __string(choice, choice)
 			     __field(unsigned int, weight)
 			     __field(u64, vdisktime)
 			     __field(unsigned int, queued)),
@@ -43,7 +43,7 @@ TRACE_EVENT(cfq_select,
 /* A queue and its group are charged device time. */
 TRACE_EVENT(cfq_charge,
 	    TP_PROTO(const struct cfq_queue *cfqq, u64 ns, u64 estimate_ns,
-		     enum cfq_charge reason),
+		     const char *reason),
 	    TP_ARGS(cfqq, ns, estimate_ns, reason),
 	    TP_STRUCT__entry(__field(dev_t, dev)
 			     __field(u64, group)
@@ -51,7 +51,7 @@ TRACE_EVENT(cfq_charge,
 			     __field(bool, sync)
 			     __field(u64, ns)
 			     __field(u64, estimate_ns)
-			     __string(reason, cfq_charge_names[reason])),
+			     __string(reason, reason)),
 	    TP_fast_assign(__entry->dev = cfq_group_dev(cfqq->cfqd);
 			   __entry->group = cfq_group_id(cfqq->cfqd);
 			   __entry->pid = cfqq->pid;
@@ -68,14 +68,14 @@ TRACE_EVENT(cfq_charge,
 /* The slice of a queue is over, or without a queue the turn of a group. */
 TRACE_EVENT(cfq_expire,
 	    TP_PROTO(const struct cfq_data *cfqd, const struct cfq_queue *cfqq,
-		     u64 used_ns, enum cfq_end reason),
+		     u64 used_ns, const char *reason),
 	    TP_ARGS(cfqd, cfqq, used_ns, reason),
 	    TP_STRUCT__entry(__field(dev_t, dev)
 			     __field(u64, group)
 			     __field(pid_t, pid)
 			     __field(bool, sync)
 			     __field(u64, used_ns)
-			     __string(reason, cfq_end_names[reason])),
+			     __string(reason, reason)),
 	    TP_fast_assign(__entry->dev = cfq_group_dev(cfqd);
 			   __entry->group = cfq_group_id(cfqd);
 			   __entry->pid = cfqq ? cfqq->pid : 0;
