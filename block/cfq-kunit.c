@@ -136,7 +136,7 @@ static void cfq_test_share(struct kunit *test)
 	/* The example in block/cfq-groups.c: 1/2 * 3/4 of 800. */
 	share = cfq_share_of(CFQ_SHARE_ALL, 200, 400);
 	share = cfq_share_of(share, 300, 400);
-	KUNIT_EXPECT_EQ(test, cfq_share_amount(8000, share) / 10, 299ULL);
+	KUNIT_EXPECT_EQ(test, div_u64(cfq_share_amount(8000, share), 10), 299ULL);
 
 	/* Alone it is all, at any depth. */
 	share = CFQ_SHARE_ALL;
@@ -160,14 +160,14 @@ static void cfq_test_turn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 0, CFQ_SHARE_ALL),
 			base_ns);
 	/* The example in block/cfq-groups.c. */
-	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 3,
-					  cfq_share_of(CFQ_SHARE_ALL,
-						       200, 325)) /
-			NSEC_PER_MSEC, 738ULL);
-	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 3,
-					  cfq_share_of(CFQ_SHARE_ALL,
-						       25, 325)) /
-			NSEC_PER_MSEC, 92ULL);
+	KUNIT_EXPECT_EQ(test, div_u64(cfq_turn_ns(base_ns, 3,
+						  cfq_share_of(CFQ_SHARE_ALL,
+							       200, 325)),
+				      NSEC_PER_MSEC), 738ULL);
+	KUNIT_EXPECT_EQ(test, div_u64(cfq_turn_ns(base_ns, 3,
+						  cfq_share_of(CFQ_SHARE_ALL,
+							       25, 325)),
+				      NSEC_PER_MSEC), 92ULL);
 	/* One out of a thousand, with nearly everything. */
 	KUNIT_EXPECT_EQ(test, cfq_turn_ns(base_ns, 1000, CFQ_SHARE_ALL),
 			4 * base_ns);
@@ -749,16 +749,16 @@ static void cfq_test_parallelism(struct kunit *test)
 static void cfq_test_sent(struct kunit *test)
 {
 	struct request *rq = kunit_kzalloc(test, sizeof(*rq), GFP_KERNEL);
-	struct cfq_done done = { .end_ns = 3 * NSEC_PER_SEC };
+	struct cfq_done done = { .end_ns = 3ULL * NSEC_PER_SEC };
 
 	KUNIT_ASSERT_NOT_NULL(test, rq);
-	rq_set_sent(rq, CFQ_WORK_MAX, RQ_PAGES_MAX, 2 * NSEC_PER_SEC);
+	rq_set_sent(rq, CFQ_WORK_MAX, RQ_PAGES_MAX, 2ULL * NSEC_PER_SEC);
 	done.sent = rq->fifo_time;
 	KUNIT_EXPECT_EQ(test, cfq_sent_work(done.sent), CFQ_WORK_MAX);
 	KUNIT_EXPECT_EQ(test, cfq_sent_pages(done.sent), RQ_PAGES_MAX);
 	KUNIT_EXPECT_EQ(test, cfq_done_in_driver_ns(&done),
 			(u64)NSEC_PER_SEC);
-	rq_set_sent(rq, 8, 1, 2 * NSEC_PER_SEC);
+	rq_set_sent(rq, 8, 1, 2ULL * NSEC_PER_SEC);
 	KUNIT_EXPECT_EQ(test, cfq_sent_work(rq->fifo_time), 8U);
 	KUNIT_EXPECT_EQ(test, cfq_sent_pages(rq->fifo_time), 1U);
 }
