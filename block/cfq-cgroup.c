@@ -70,7 +70,7 @@ cfqc_css_alloc(struct cgroup_subsys_state *parent)
 	cfq_cgroup_init(&new->cfqc);
 	/* The root group is there before work can be done. */
 	if (parent)
-		cfq_follow_new();
+		cfq_follow_soon(false);
 	return &new->css;
 }
 

@@ -42,7 +42,7 @@ static int cfq_file_number(char *buf, size_t nbytes, u64 min, u64 max,
 static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css,
 			    struct cftype *cft)
 {
-	return cfq_weight_to_group_prio(READ_ONCE(cfq_css_cgroup(css)->weight));
+	return cfq_weight_to_group_prio(cfqc_weight(cfq_css_cgroup(css)));
 }
 
 static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
@@ -55,8 +55,8 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 	ret = cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio);
 	if (ret)
 		return ret;
-	return cfq_cgroup_set_weight(cfqc, cfq_group_prio_to_weight(prio)) ?:
-		nbytes;
+	return cfq_cgroup_set(cfqc, &cfqc->weight,
+			      cfq_group_prio_to_weight(prio)) ?: nbytes;
 }
 
 /* The numbers of the classes are those of ionice. */
@@ -99,37 +99,34 @@ static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
 	ret = text ? cfqc_class_parse(text, &class) : -EINVAL;
 	if (ret)
 		return ret;
-	return cfq_cgroup_set_class(cfqc, class) ?: nbytes;
+	return cfq_cgroup_set(cfqc, &cfqc->class, class) ?: nbytes;
 }
 
 /* For all devices; which one it is stands in the file's description. */
-static unsigned int *cfqc_weight(struct cfq_cgroup *cfqc,
-				 const struct cftype *cft)
+static unsigned int *cfqc_setting(struct cfq_cgroup *cfqc,
+				  const struct cftype *cft)
 {
 	return (void *)cfqc + cft->private;
 }
 
 static u64 cfqc_weight_read(struct cgroup_subsys_state *css, struct cftype *cft)
 {
-	return READ_ONCE(*cfqc_weight(cfq_css_cgroup(css), cft));
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(css);
+	const unsigned int *setting = cfqc_setting(cfqc, cft);
+
+	return setting == &cfqc->weight ? cfqc_weight(cfqc) :
+					  READ_ONCE(*setting);
 }
 
 static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 				 size_t nbytes, loff_t off)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
-	unsigned int *setting = cfqc_weight(cfqc, of_cft(of));
 	u64 weight;
-	int ret;
 
-	ret = cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight);
-	if (ret)
-		return ret;
-	if (setting == &cfqc->weight)
-		ret = cfq_cgroup_set_weight(cfqc, weight);
-	else
-		ret = cfq_cgroup_set(cfqc, setting, weight);
-	return ret ?: nbytes;
+	return cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight) ?:
+		cfq_cgroup_set(cfqc, cfqc_setting(cfqc, of_cft(of)), weight) ?:
+		nbytes;
 }
 
 /*
@@ -228,58 +225,39 @@ static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
 	mutex_unlock(&cfq_grid_mutex);
 }
 
-static int cfqc_weight_device_show(struct seq_file *m, void *unused)
-{
-	cfqc_show_devices(cfq_css_cgroup(seq_css(m)), m, cfqc_device_weight);
-	return 0;
-}
-
+/* Of weight_device, which says so, the lines for devices only. */
 static int cfqc_weights_show(struct seq_file *m, void *unused)
 {
-	seq_printf(m, "default %u\n",
-		   READ_ONCE(cfq_css_cgroup(seq_css(m))->weight));
-	return cfqc_weight_device_show(m, unused);
-}
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
 
-static ssize_t cfqc_set_weights(struct cfq_cgroup *cfqc,
-				const struct cfq_device_input *input)
-{
-	u64 weight = 0;
-	int ret = 0;
-
-	if (strcmp(input->value, "default"))
-		ret = cfq_parse(input->value, !input->for_device,
-				CFQ_WEIGHT_MAX, &weight);
-	if (ret)
-		return ret;
-	if (input->for_device)
-		return cfq_cgroup_set_for_device(cfqc, input->dev,
-				offsetof(struct cfq_device_settings, weight),
-				weight);
-
-	return cfq_cgroup_set_weight(cfqc, weight);
-}
-
-static ssize_t cfqc_weight_device_write(struct kernfs_open_file *of, char *buf,
-					size_t nbytes, loff_t off)
-{
-	struct cfq_device_input input;
-	int ret;
-
-	ret = cfq_parse_device_input(buf, nbytes, &input);
-	if (!ret && !input.for_device)
-		ret = -EINVAL;
-	return ret ?: cfqc_set_weights(cfq_css_cgroup(of_css(of)), &input) ?:
-		nbytes;
+	if (!seq_cft(m)->private)
+		seq_printf(m, "default %u\n", cfqc_weight(cfqc));
+	cfqc_show_devices(cfqc, m, cfqc_device_weight);
+	return 0;
 }
 
 static ssize_t cfqc_weights_write(struct kernfs_open_file *of, char *buf,
 				  size_t nbytes, loff_t off)
 {
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
 	struct cfq_device_input input;
+	u64 weight = 0;
+	int ret;
 
-	return cfq_parse_device_input(buf, nbytes, &input) ?:
-		cfqc_set_weights(cfq_css_cgroup(of_css(of)), &input) ?: nbytes;
+	ret = cfq_parse_device_input(buf, nbytes, &input);
+	if (!ret && !input.for_device && of_cft(of)->private)
+		ret = -EINVAL;
+	if (!ret && strcmp(input.value, "default"))
+		ret = cfq_parse(input.value, !input.for_device, CFQ_WEIGHT_MAX,
+				&weight);
+	if (ret)
+		return ret;
+	if (input.for_device)
+		return cfq_cgroup_set_for_device(cfqc, input.dev,
+				offsetof(struct cfq_device_settings, weight),
+				weight) ?: nbytes;
+
+	return cfq_cgroup_set(cfqc, &cfqc->weight, weight) ?: nbytes;
 }
 
 static int cfqc_limits_show(struct seq_file *m, void *unused)
@@ -356,7 +334,7 @@ static const char *cfqc_weight_by(struct cfq_cgroup *cfqc, dev_t dev)
 	list_for_each_entry(settings, &cfqc->devices, node)
 		if (settings->dev == dev && cfqc_device_weight(cfqc, settings))
 			return settings->weight ? "device" : "io.weight:device";
-	if (cfqc->weight_set)
+	if (cfqc->weight)
 		return "group";
 	return cfqc->followed.file ?: "default";
 }
@@ -413,8 +391,9 @@ struct cftype cfq_legacy_files[] = {
 	},
 	{
 		.name		= CFQ_FILE_PREFIX "weight_device",
-		.seq_show	= cfqc_weight_device_show,
-		.write		= cfqc_weight_device_write,
+		.private	= true,
+		.seq_show	= cfqc_weights_show,
+		.write		= cfqc_weights_write,
 	},
 	{
 		.name		= CFQ_FILE_PREFIX "leaf_weight",

@@ -390,23 +390,15 @@ static void cfq_follow_begin(struct work_struct *work)
 }
 
 /**
- * cfq_follow_new - a group comes, so there may be a file system of version 2
+ * cfq_follow_soon - a group comes, so there may be a file system of version 2
+ * @all: what groups follow may have changed, and no file was written
  *
  * Context: any.
  */
-void cfq_follow_new(void)
+void cfq_follow_soon(bool all)
 {
-	schedule_work(&cfq_follow_work);
-}
-
-/**
- * cfq_follow_again - what groups follow may have changed, and no file was written
- *
- * Context: any.
- */
-void cfq_follow_again(void)
-{
-	WRITE_ONCE(cfq_follow_all, 1);
+	if (all)
+		WRITE_ONCE(cfq_follow_all, 1);
 	schedule_work(&cfq_follow_work);
 }
 
@@ -417,7 +409,7 @@ static int cfq_follow_module(struct notifier_block *nb, unsigned long state,
 	const struct module *module = data;
 
 	if (state == MODULE_STATE_GOING && !strcmp(module->name, "bfq"))
-		cfq_follow_again();
+		cfq_follow_soon(true);
 	return NOTIFY_OK;
 }
 
@@ -448,7 +440,7 @@ int __init cfq_follow_init(void)
 	}
 	/* Behind what an event needs. */
 	smp_store_release(&cfq_follow_group, group);
-	cfq_follow_new();
+	cfq_follow_soon(false);
 	flush_work(&cfq_follow_work);
 	/* It cannot fail the first time. */
 	register_module_notifier(&cfq_follow_module_nb);

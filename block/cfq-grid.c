@@ -107,7 +107,7 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 	const struct cfq_device_settings *settings;
 	struct cfq_member *member = cfqd_set_member(cfqd);
 	unsigned int max_held = cfqc->max_held;
-	unsigned int weight = cfqc->weight;
+	unsigned int weight = cfqc_weight(cfqc);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
@@ -467,7 +467,7 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd)
 	cfq_unlock(cfqmd);
 	mutex_unlock(&cfq_grid_mutex);
 	/* What they follow may be for a disk that had the same number. */
-	cfq_follow_again();
+	cfq_follow_soon(true);
 }
 
 /**
@@ -544,7 +544,6 @@ void cfq_cgroup_init(struct cfq_cgroup *cfqc)
 {
 	INIT_LIST_HEAD(&cfqc->row);
 	INIT_LIST_HEAD(&cfqc->devices);
-	cfqc->weight = CFQ_WEIGHT_DEFAULT;
 	cfqc->leaf_weight = CFQ_WEIGHT_DEFAULT;
 	cfqc->class = CFQ_CLASS_BE;
 	cfqc->max_held = CFQ_NO_LIMIT;
@@ -632,7 +631,7 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
  * cfq_cgroup_set - a number that is set for a cgroup on all devices
  * @cfqc: the cgroup
  * @setting: which one, of @cfqc
- * @value: valid for it
+ * @value: valid for it; 0 takes a weight back
  *
  * Context: process context.
  * Return: 0, -EAGAIN if there are too many groups above.
@@ -644,35 +643,6 @@ int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 		return -EAGAIN;
 	cfqc_begin_change();
 	WRITE_ONCE(*setting, value);
-	cfqc_end_change(cfqc);
-	return 0;
-}
-
-static void cfqc_update_weight(struct cfq_cgroup *cfqc)
-{
-	lockdep_assert_held(&cfq_grid_lock);
-
-	if (!cfqc->weight_set)
-		WRITE_ONCE(cfqc->weight,
-			   cfqc->followed.weight ?: CFQ_WEIGHT_DEFAULT);
-}
-
-/**
- * cfq_cgroup_set_weight - the weight of a cgroup on all devices
- * @cfqc: the cgroup
- * @weight: the weight; 0 takes back what was set
- *
- * Context: process context.
- * Return: 0, -EAGAIN if there are too many groups above.
- */
-int cfq_cgroup_set_weight(struct cfq_cgroup *cfqc, unsigned int weight)
-{
-	if (cfqc_too_deep(cfqc))
-		return -EAGAIN;
-	cfqc_begin_change();
-	cfqc->weight_set = weight;
-	WRITE_ONCE(cfqc->weight, weight);
-	cfqc_update_weight(cfqc);
 	cfqc_end_change(cfqc);
 	return 0;
 }
@@ -695,8 +665,8 @@ void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
 	struct cfq_device_settings *settings, *next, *had;
 
 	cfqc_begin_change();
-	cfqc->followed = *followed;
-	cfqc_update_weight(cfqc);
+	WRITE_ONCE(cfqc->followed.weight, followed->weight);
+	cfqc->followed.file = followed->file;
 	list_for_each_entry(settings, &cfqc->devices, node)
 		settings->followed = 0;
 	list_for_each_entry_safe(settings, next, devices, node) {
@@ -711,24 +681,6 @@ void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
 			list_move(&settings->node, devices);
 	cfqc_end_change(cfqc);
 	cfq_settings_free(devices);
-}
-
-/**
- * cfq_cgroup_set_class - the class of a cgroup on all devices
- * @cfqc: the cgroup
- * @class: the class
- *
- * Context: process context.
- * Return: 0, -EAGAIN if there are too many groups above.
- */
-int cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class)
-{
-	if (cfqc_too_deep(cfqc))
-		return -EAGAIN;
-	cfqc_begin_change();
-	WRITE_ONCE(cfqc->class, class);
-	cfqc_end_change(cfqc);
-	return 0;
 }
 
 /**

@@ -50,8 +50,7 @@ struct cfq_followed {
 /**
  * struct cfq_cgroup - a group of tasks
  * @row: its cfqds, one a device; see the locks in block/cfq-grid.c
- * @weight: of its cfqds, unless one is set for their device
- * @weight_set: it was set in a file of ours, so it follows no other
+ * @weight: set in a file of ours, so that it follows no other; 0 if it was not
  * @followed: what it follows otherwise
  * @leaf_weight: of its tasks beside its child groups
  * @class: of its cfqds
@@ -62,10 +61,9 @@ struct cfq_followed {
 struct cfq_cgroup {
 	struct list_head	row;
 	unsigned int		weight;
-	bool			weight_set;
 	struct cfq_followed	followed;
 	unsigned int		leaf_weight;
-	enum cfq_class		class;
+	unsigned int		class;
 	unsigned int		max_held;
 	struct list_head	devices;
 	bool			offline;
@@ -79,9 +77,16 @@ static inline unsigned int
 cfqc_device_weight(const struct cfq_cgroup *cfqc,
 		   const struct cfq_device_settings *settings)
 {
-	if (settings->weight || cfqc->weight_set)
+	if (settings->weight || cfqc->weight)
 		return settings->weight;
 	return settings->followed;
+}
+
+/* The weight for all other devices; read locklessly it may be outdated. */
+static inline unsigned int cfqc_weight(const struct cfq_cgroup *cfqc)
+{
+	return READ_ONCE(cfqc->weight) ?: READ_ONCE(cfqc->followed.weight) ?:
+	       CFQ_WEIGHT_DEFAULT;
 }
 
 /*
@@ -134,8 +139,6 @@ void cfq_cgroup_init(struct cfq_cgroup *cfqc);
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc);
 int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 		   unsigned int value);
-int cfq_cgroup_set_weight(struct cfq_cgroup *cfqc, unsigned int weight);
-int cfq_cgroup_set_class(struct cfq_cgroup *cfqc, enum cfq_class class);
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value);
 void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
@@ -146,8 +149,7 @@ void cfq_groups_expect_limits(void);
 
 int cfq_follow_init(void);
 void cfq_follow_exit(void);
-void cfq_follow_new(void);
-void cfq_follow_again(void);
+void cfq_follow_soon(bool all);
 
 /*
  * Keeps devices and cgroups from going away, and settings as they are; the rows
