@@ -26,7 +26,7 @@
  *
  *    A single large request may fill the device for longer than somebody who is due
  *    needs to send his next one.  So it waits for him, for a moment, and what the
- *    device could have done meanwhile is charged to him (cfqq_holds_large()).
+ *    device could have done meanwhile is charged to him (cfqq_hold_large()).
  *
  * 3. What goes first.  A disk that puts requests in order may serve others
  *    instead for long; then it gets nothing else (cfq_waits_for_first()).

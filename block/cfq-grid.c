@@ -68,18 +68,18 @@ cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
  */
 static void member_set_class(struct cfq_member *member, enum cfq_class class)
 {
-	struct cfq_service_tree *st = &member->group->members[class];
+	struct cfq_service_tree *st = &member->group->members.of[class];
 	struct cfq_data *active = member->group->cfqmd->active_cfqd;
 	const bool waiting = member->waiting;
 	bool busy = member->entity.st;
 
-	if (member->class == class)
+	if (member->entity.class == class)
 		return;
 	if (busy)
 		cfq_st_del(&member->entity);
 	member_set_waiting(member, false);
-	member->left_vdisktime[member->class] = member->entity.vdisktime;
-	member->class = class;
+	member->left_vdisktime[member->entity.class] = member->entity.vdisktime;
+	member->entity.class = class;
 	member->entity.vdisktime = member->left_vdisktime[class];
 	if ((s64)(member->entity.vdisktime - st->min_vdisktime) < 0)
 		member->entity.vdisktime = st->min_vdisktime;
@@ -139,6 +139,7 @@ static void cfqd_separate_tasks(struct cfq_data *cfqd)
 	if (self == tasks)
 		return;
 	cfqd->leaf = tasks;
+	cfqd->queues.above = &tasks->entity;
 	tasks->idle_since_ns = self->idle_since_ns;
 	member_set_waiting(tasks, self->waiting);
 	if (self->entity.st)
@@ -152,22 +153,23 @@ static void cfqd_separate_tasks(struct cfq_data *cfqd)
 static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 			  struct cfq_data *parent, struct cfq_cgroup *cfqc)
 {
-	enum cfq_class class;
-
 	lockdep_assert_held(&cfqmd->lock);
 	lockdep_assert_held(&cfq_grid_lock);
 
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		cfq_st_init(&cfqd->members[class]);
+	cfq_trees_init(&cfqd->members, false);
 	cfqd->tasks.group = cfqd;
-	cfqd->tasks.class = CFQ_CLASS_BE;
+	cfqd->tasks.entity.trees = &cfqd->members;
+	cfqd->tasks.entity.class = CFQ_CLASS_BE;
 	cfqd->tasks.entity.weight = CFQ_WEIGHT_DEFAULT;
 	cfqd->self.group = parent;
-	cfqd->self.class = CFQ_CLASS_BE;
+	cfqd->self.entity.class = CFQ_CLASS_BE;
 	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
 	INIT_LIST_HEAD(&cfqd->waiters);
 	cfqd->leaf = parent ? &cfqd->self : &cfqd->tasks;
+	cfqd->queues.above = &cfqd->leaf->entity;
 	if (parent) {
+		cfqd->self.entity.trees = &parent->members;
+		cfqd->members.above = &cfqd->self.entity;
 		parent->ref++;
 		cfqd_separate_tasks(parent);
 	}

@@ -320,12 +320,12 @@ static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 					   struct cfq_member *member,
 					   u64 now_ns)
 {
-	enum cfq_class class = member ? member->class : 0;
+	enum cfq_class class = member ? member->entity.class : 0;
 	const bool only_waiting = (!member || member->waiting) &&
 		group->nr_in_line == group->nr_waiting_in_line;
 
 	for (; class < CFQ_NR_CLASSES; class++)
-		while ((member = cfq_st_next_rival(&group->members[class],
+		while ((member = cfq_st_next_rival(&group->members.of[class],
 						   member, only_waiting)))
 			if (member_in_line(member))
 				return member;
@@ -350,10 +350,10 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 	enum cfq_class class;
 
 	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
-		if (!cfq_class_overdue(group->members, class, true, now_ns))
+		if (!cfq_class_overdue(&group->members, class, true, now_ns))
 			continue;
 		member = NULL;
-		while ((member = cfq_st_next_rival(&group->members[class],
+		while ((member = cfq_st_next_rival(&group->members.of[class],
 						   member, false)))
 			if (member_in_line(member) && !member_ready(member))
 				return member_is_leaf(member) ?

@@ -127,20 +127,33 @@ void member_set_waiting(struct cfq_member *member, bool waiting)
 		rb_erase_cached(&member->entity.rb_node, &st->waiting);
 }
 
+/**
+ * cfq_member_ready - has a member a request queued?
+ * @entity: the member's
+ *
+ * Return: true if it has.
+ */
+bool cfq_member_ready(struct cfq_entity *entity)
+{
+	return member_ready(entity_to_member(entity));
+}
+
+/**
+ * cfq_member_in_driver - has a member requests in the device?
+ * @entity: the member's, on its tree
+ *
+ * Return: true if it has, or may have, as there are groups below it.
+ */
+bool cfq_member_in_driver(struct cfq_entity *entity)
+{
+	struct cfq_member *member = entity_to_member(entity);
+
+	return !member_is_leaf(member) || member_cfqd(member)->nr_in_driver;
+}
+
 /*
  * Charge and turns.
  */
-
-/*
- * Outside of turns: the lead that one @part-th of a slice makes, at the mean
- * weight of those on @st.  A slice is as a task's here, a quarter of group_slice.
- */
-static u64 cfq_mixed_lead(const struct cfq_driver_data *dd,
-			  const struct cfq_service_tree *st, unsigned int part)
-{
-	return cfq_st_mean_vdisktime(st, 0,
-				     div_u64(dd->tun.group_slice_ns, 4 * part));
-}
 
 /**
  * cfq_group_count - add to the statistics of a group and those above it
@@ -162,24 +175,14 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
  * cfq_group_sent - a request of a group's tasks is sent to the device
  * @cfqd: the group on the device
  * @sectors: its size
- * @wait_ns: since it was made
- * @cost_ns: device time that it is expected to take, which is charged
- * @spent_ns: as much, if that is all; 0 if it is put right when it is done
- * @now_ns: time
+ * @wait_ns: since it was queued
+ * @spent_ns: device time that it takes; 0 if that is known when it is done
  */
 void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-		    u64 cost_ns, u64 spent_ns, u64 now_ns)
+		    u64 spent_ns)
 {
-	struct cfq_member *member;
-
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
-		cfq_entity_charge(&member->entity, cost_ns);
-		if (unlikely(cfq_classes_differ(member->group->members)))
-			member_tree(member)->due_ns = now_ns +
-				cfq_class_wait_ns(&cfqd->cfqmd->dd, cost_ns);
-	}
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->stats[CFQ_STAT_REQUESTS]++;
 		cfqd->stats[CFQ_STAT_SECTORS] += sectors;
@@ -227,8 +230,8 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 	for (rival = active->leaf; rival->group; rival = member_above(rival)) {
 		if (rival->group != member->group)
 			continue;
-		if (member->class != rival->class)
-			goes_first = member->class < rival->class;
+		if (member->entity.class != rival->entity.class)
+			goes_first = member->entity.class < rival->entity.class;
 		else
 			goes_first = was_away &&
 				     cfq_entity_lead(&rival->entity,
@@ -304,55 +307,6 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 }
 
 /**
- * cfq_group_in_debt - has a group had too much for a request to be urgent?
- * @cfqd: the group on the device
- * @now_ns: time
- *
- * By its turn alone it is ahead by a group_slice at the mean weight.
- *
- * Return: true if the group or one above it is in debt.
- */
-bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
-{
-	const u64 lead_ns = 2 * cfqd->cfqmd->dd.tun.group_slice_ns;
-	const struct cfq_member *member;
-
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	for (member = cfqd->leaf; member->group; member = member_above(member))
-		if (cfq_entity_in_debt(&member->entity, member->group->members,
-				       member->class,
-				       cfq_st_mean_vdisktime(member_tree(member),
-							     0, lead_ns),
-				       now_ns))
-			return true;
-	return false;
-}
-
-/**
- * cfq_group_borrow - an urgent request of a group goes before all others
- * @cfqd: the group on the device
- * @cost_ns: device time that it is expected to take
- * @now_ns: time
- *
- * Return: when at least half of what may be borrowed is there again.
- */
-u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns)
-{
-	const struct cfq_member *member;
-	u64 until_ns = 0;
-
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	for (member = cfqd->leaf; member->group; member = member_above(member))
-		until_ns = max(until_ns,
-			       cfq_class_borrow(member->group->members,
-						member->class, cost_ns,
-						now_ns));
-	return until_ns;
-}
-
-/**
  * cfq_groups_end_turn - no group has the device for itself any more
  * @cfqmd: the device
  * @now_ns: time
@@ -398,10 +352,10 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 			break;
 		member_set_waiting(member, waiting);
 		member->idle_since_ns = waiting ? CFQ_NOT_IDLE : now_ns;
-		if (cfq_trees_busy(member->group->members))
+		if (cfq_trees_busy(&member->group->members))
 			break;
 		/* All that there is waits. */
-		waiting = cfq_class_outranked(member->group->members,
+		waiting = cfq_class_outranked(&member->group->members,
 					      CFQ_NR_CLASSES);
 	}
 }
@@ -559,8 +513,8 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 	first = cfq_st_first(st);
 	if (!first)
 		return false;
-	lead = cfq_mixed_lead(dd, st, dd->one_head ? CFQ_RIDE_LEAD_PART :
-						     CFQ_MIXED_LEAD_PART);
+	lead = cfq_lead_ns(dd, &member->entity, 1, dd->one_head ?
+			   CFQ_RIDE_LEAD_PART : CFQ_MIXED_LEAD_PART);
 	if (dd->strict && lead) {
 		div64_u64_rem(first->vdisktime, lead, &step);
 		lead += lead - step;
@@ -577,9 +531,9 @@ static bool cfq_member_outclassed(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
-	if (!cfq_first_better(member->group->members, member->class))
+	if (!cfq_first_better(&member->group->members, member->entity.class))
 		return false;
-	if (dd->one_head || member->class == CFQ_CLASS_IDLE)
+	if (dd->one_head || member->entity.class == CFQ_CLASS_IDLE)
 		return true;
 	return member->group->self.group ? cfq_device_busy(dd) :
 					   !cfq_device_spares(dd);
@@ -597,7 +551,7 @@ static inline bool cfq_member_must_wait(const struct cfq_member *member)
 
 	/* As both would say: less than is to spare is less than is useful. */
 	if (!dd->one_head && !dd->strict && !dd->held_cfqq &&
-	    member->class != CFQ_CLASS_IDLE && cfq_device_spares(dd))
+	    member->entity.class != CFQ_CLASS_IDLE && cfq_device_spares(dd))
 		return false;
 	return cfq_member_after_others(member);
 }
@@ -620,46 +574,13 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd)
 	return false;
 }
 
-/**
- * cfq_group_others_due - is another group due before this, or one above it?
- * @cfqd: the group on the device, with requests queued, which has no head
- * @in_driver: it counts only if it has requests in the device
- * @now_ns: time
- * @equal: set to whether that is of the same class, if there is one
- *
- * Return: true also if that group has nothing to send just now.
- */
-bool cfq_group_others_due(const struct cfq_data *cfqd, bool in_driver,
-			  u64 now_ns, bool *equal)
-{
-	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
-	const struct cfq_member *member;
-	struct cfq_entity *due;
-
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
-		due = cfq_due_before(member->group->members, member->class,
-				     &member->entity,
-				     cfq_mixed_lead(dd, member_tree(member),
-						    CFQ_MIXED_LEAD_PART),
-				     now_ns);
-		if (due && (!in_driver ||
-			    member_in_driver(entity_to_member(due)))) {
-			*equal = due->st == member->entity.st;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Does every choice on the way down lead to the tasks of @cfqd? */
 static bool cfq_group_is_first(struct cfq_data *cfqd)
 {
 	struct cfq_member *member;
 
 	for (member = cfqd->leaf; member->group; member = member_above(member))
-		if (cfq_first_better(member->group->members, member->class) ||
+		if (cfq_first_better(&member->group->members, member->entity.class) ||
 		    cfq_st_first(member_tree(member)) != &member->entity)
 			return false;
 	return true;
@@ -674,8 +595,8 @@ static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
 {
 	struct cfq_entity *entity;
 
-	entity = cfq_overdue_entity(group->members, any, now_ns,
-				    cfq_entity_ready);
+	entity = cfq_overdue_entity(&group->members, any, now_ns,
+				    cfq_member_ready);
 	return entity ? entity_to_member(entity) : NULL;
 }
 
@@ -695,7 +616,7 @@ static __always_inline struct cfq_member *
 cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 		bool due)
 {
-	enum cfq_class class = member ? member->class : 0;
+	enum cfq_class class = member ? member->entity.class : 0;
 	const struct cfq_driver_data *dd = &group->cfqmd->dd;
 	struct cfq_entity *entity;
 
@@ -711,11 +632,11 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 	entity = member ? cfq_st_next(&member->entity) : NULL;
 	for (; class < CFQ_NR_CLASSES; class++) {
 		if (!member)
-			entity = cfq_st_first(&group->members[class]);
+			entity = cfq_st_first(&group->members.of[class]);
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
 			if (!member_ready(member) &&
-			    !(due && member_in_driver(member)))
+			    !(due && cfq_member_in_driver(&member->entity)))
 				continue;
 			if (cfq_member_must_wait(member))
 				return NULL;
@@ -885,7 +806,7 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 		return NULL;
 	/* Better classes were passed over, and it may send nothing: not again at once. */
 	for (member = cfqd->leaf; member->group; member = member_above(member)) {
-		if (!cfq_class_overdue(member->group->members, member->class,
+		if (!cfq_class_overdue(&member->group->members, member->entity.class,
 				       false, now_ns))
 			continue;
 		member_tree(member)->due_ns = now_ns + NSEC_PER_MSEC;
@@ -894,31 +815,4 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 	if (again)
 		return cfq_group_select(cfqd->cfqmd, now_ns);
 	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, now_ns);
-}
-
-/**
- * cfq_group_passes_others - a request of the selected group is about to be sent
- * @cfqd: the group on the device
- * @now_ns: time
- *
- * It is one without a head, and there may be groups that are further behind, and
- * have nothing to send.  What they leave is not owed to them.
- */
-void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
-{
-	struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
-	struct cfq_member *member;
-
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
-		struct cfq_service_tree *st = member_tree(member);
-
-		if (cfq_st_first(st) != &member->entity &&
-		    cfq_st_forget_behind(&member->entity,
-					 cfq_mixed_lead(dd, st,
-							CFQ_MIXED_DEBT_PART),
-					 cfq_entity_ready))
-			dd->heads.passed_ns = now_ns;
-	}
 }

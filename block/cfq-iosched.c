@@ -165,6 +165,25 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 }
 
 /*
+ * Has @first, or one above it, had too much for a request of it to be urgent?  By its
+ * turn alone a group is ahead by a group_slice.
+ */
+static bool cfq_in_debt(const struct cfq_driver_data *dd,
+			const struct cfq_entity *first, u64 now_ns)
+{
+	const struct cfq_entity *entity;
+
+	for_each_level(entity, first) {
+		const unsigned int slices = entity->trees->queues ? 4 : 8;
+
+		if (cfq_entity_in_debt(entity, cfq_lead_ns(dd, entity, slices, 1),
+				       now_ns))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Is the urgent @rq, on a queue that many share or of a thread of the kernel, sent
  * for others than those whose it is?  Of memory that is swapped out that is so if a
  * task needs it that is of another group, and not in debt itself: who takes more and
@@ -184,7 +203,7 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 	if (!behalf || (current->flags & PF_KTHREAD))
 		return false;
 	own = cfq_group_get_current(cfqq->cfqd->cfqmd);
-	behalf = !cfq_group_in_debt(own, now_ns);
+	behalf = !cfq_in_debt(cfqd_dd(own), own->queues.above, now_ns);
 	cfq_group_put(own);
 	return behalf;
 }
@@ -193,19 +212,18 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 				u64 now_ns)
 {
-	struct cfq_data *cfqd = cfqq->cfqd;
-	u64 until_ns;
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+	struct cfq_entity *entity;
 
 	if (rq_for_others(rq, cfqq, now_ns))
 		return true;
-	if (cfq_entity_in_debt(&cfqq->entity, cfqd->trees, cfqq->class,
-			       4 * cfq_max_lead_ns(cfqd_dd(cfqd)), now_ns) ||
-	    cfq_group_in_debt(cfqd, now_ns))
+	if (cfq_in_debt(&cfqmd->dd, &cfqq->entity, now_ns))
 		return false;
-	until_ns = cfq_class_borrow(cfqd->trees, cfqq->class, cfqq->cost_ns,
-				    now_ns);
-	until_ns = max(until_ns, cfq_group_borrow(cfqd, cfqq->cost_ns, now_ns));
-	cfqd->cfqmd->repay_until_ns = max(cfqd->cfqmd->repay_until_ns, until_ns);
+	for_each_level(entity, &cfqq->entity)
+		cfqmd->repay_until_ns = max(cfqmd->repay_until_ns,
+					    cfq_class_borrow(entity,
+							     cfqq->cost_ns,
+							     now_ns));
 	return true;
 }
 
@@ -217,8 +235,8 @@ static bool cfqq_should_preempt(const struct cfq_queue *cfqq)
 
 	if (!active || active == cfqq)
 		return false;
-	if (cfqq->class != active->class)
-		return cfqq->class < active->class;
+	if (cfqq->entity.class != active->entity.class)
+		return cfqq->entity.class < active->entity.class;
 
 	if (!cfqq->sync || !active->idle_until_ns)
 		return false;
@@ -356,7 +374,7 @@ static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	struct cfq_driver_data *dd = &cfqmd->dd;
 
 	if (dd->heads.cpus_busy && !urgent && cfqq->nr_in_driver &&
-	    cfqq->class != CFQ_CLASS_RT && cfq_device_busy(dd)) {
+	    cfqq->entity.class != CFQ_CLASS_RT && cfq_device_busy(dd)) {
 		if (!cfqmd->withheld && list_empty(&cfqmd->urgent) &&
 		    cfqq->nr_queued == cfqmd->nr_queued)
 			cfq_set_withheld(cfqmd, true, now_ns);
@@ -398,7 +416,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 		cfqq = &cfqmd->oom_cfqq;
 	cfqq->ref++;
 	rq->elv.priv[0] = cfqq;
-	cfq_hold_request(rq);
+	if (unlikely(cfq_groups_limited()))
+		cfq_hold_request(rq);
 	trace_block_rq_insert(rq);
 	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
 		 cfqq_jumps(cfqq, rq, now_ns);
@@ -486,7 +505,7 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 		return false;
 	if (!shared)
 		return rq->elv.icq->ioc == current->io_context &&
-		       cfqq->class == cfq_ioprio_to_class(bio->bi_ioprio);
+		       cfqq->entity.class == cfq_ioprio_to_class(bio->bi_ioprio);
 	return cfqq->ioprio == cfq_effective_ioprio(bio->bi_ioprio);
 }
 
@@ -644,7 +663,7 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
 					      enum cfq_class class)
 {
-	struct cfq_entity *entity = cfq_st_first(&cfqd->trees[class]);
+	struct cfq_entity *entity = cfq_st_first(&cfqd->queues.of[class]);
 	const sector_t head = cfqd_dd(cfqd)->last_position;
 	int nr;
 
@@ -716,7 +735,7 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	if (!cfqq->owned || cfq_must_empty(dd))
 		goto expire;
 
-	close = cfq_close_cooperator(cfqd, cfqq->class);
+	close = cfq_close_cooperator(cfqd, cfqq->entity.class);
 	if (close) {
 		u64 used_ns = cfqq->slice_used_ns;
 
@@ -748,7 +767,7 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 {
 	struct cfq_entity *entity;
 
-	entity = cfq_overdue_entity(cfqd->trees, group_overdue, now_ns,
+	entity = cfq_overdue_entity(&cfqd->queues, group_overdue, now_ns,
 				    cfq_entity_sends);
 	return entity ? rq_entry_fifo(entity_to_cfqq(entity)->fifo.next) : NULL;
 }
@@ -763,31 +782,33 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 #define CFQ_HOLD_PART	8
 
 /*
- * Is somebody due before @cfqq, with requests @in_driver if that is asked for?  Sets
- * @equal if it is somebody of its own class.
+ * Is somebody due before @cfqq, or before its group or one above, with requests
+ * @in_driver if that is asked for?  Sets @equal if it is somebody of its own class.
  */
 static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 now_ns,
 			    bool *equal)
 {
-	struct cfq_data *cfqd = cfqq->cfqd;
-	struct cfq_entity *due;
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_entity *entity, *due;
 
-	due = cfq_due_before(cfqd->trees, cfqq->class, &cfqq->entity,
-			     cfq_max_lead_ns(cfqd_dd(cfqd)) /
-			     CFQ_MIXED_LEAD_PART, now_ns);
-	if (due && (!in_driver || entity_to_cfqq(due)->nr_in_driver)) {
-		*equal = due->st == cfqq->entity.st;
-		return true;
+	for_each_level(entity, &cfqq->entity) {
+		due = cfq_due_before(entity, cfq_lead_ns(dd, entity, 1,
+							 CFQ_MIXED_LEAD_PART),
+				     now_ns);
+		if (due && (!in_driver || cfq_entity_in_driver(due))) {
+			*equal = due->st == entity->st;
+			return true;
+		}
 	}
-	return cfq_group_others_due(cfqd, in_driver, now_ns, equal);
+	return false;
 }
 
 /*
- * Must the next request of @cfqq wait for others, as it would take long?  For those
- * who are due, and have requests in the device, or until just now somebody had: a
- * timer tells when that is over.  Not for longer than a class may have to wait.
+ * Hold the next request of @cfqq, which may take long, back for those who are due, and
+ * have requests in the device, or until just now somebody had: a timer tells when that
+ * is over.  Not for longer than a class may have to wait.  Return: whether it is held.
  */
-static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
+static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_driver_data *dd = &cfqmd->dd;
@@ -815,23 +836,27 @@ static noinline bool cfqq_holds_large(struct cfq_queue *cfqq, u64 now_ns)
 	return true;
 }
 
-static inline bool cfqq_holds_long(struct cfq_queue *cfqq, u64 now_ns)
+static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 {
 	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES) &&
-	       cfqq_holds_large(cfqq, now_ns);
+	       cfqq_hold_large(cfqq, now_ns);
 }
 
 /* Who has left @cfqq, on a device without a head, what is sent now, is not owed it. */
 static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_entity *entity;
 
 	if (dd->one_head)
 		return;
-	if (cfq_st_forget_behind(&cfqq->entity, cfq_max_lead_ns(dd) /
-				 CFQ_MIXED_DEBT_PART, cfq_entity_sends))
-		dd->heads.passed_ns = now_ns;
-	cfq_group_passes_others(cfqq->cfqd, now_ns);
+	for_each_level(entity, &cfqq->entity)
+		if (cfq_st_first(entity->st) != entity &&
+		    cfq_st_forget_behind(entity,
+					 cfq_lead_ns(dd, entity, 1,
+						     CFQ_MIXED_DEBT_PART),
+					 cfq_entity_ready))
+			dd->heads.passed_ns = now_ns;
 }
 
 /* The queue to be served next, or NULL if none may be. */
@@ -848,14 +873,14 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		struct cfq_entity *first, *entity;
 
-		first = cfq_st_first(&cfqd->trees[class]);
+		first = cfq_st_first(&cfqd->queues.of[class]);
 		for (entity = first; entity; entity = cfq_st_next(entity)) {
 			if (dd->one_head &&
 			    cfq_entity_lead(entity, first) > max_lead_ns)
 				break;
 			cfqq = entity_to_cfqq(entity);
 			if (!cfq_entity_sends(entity) ||
-			    cfqq_holds_long(cfqq, now_ns))
+			    cfqq_hold_long(cfqq, now_ns))
 				continue;
 			/* A slice is for the group's own turn. */
 			if (cfqq_wants_slice(cfqq) && !cfq_group_has_turn(cfqd))
@@ -868,7 +893,8 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			    entity_to_cfqq(first)->sync &&
 			    cfqq_keeps_head(cfqq))
 				return NULL;
-			if (cfqq_outran_others(cfqq))
+			if (!dd->one_head && cfq_order_matters(dd) &&
+			    cfqq_outran_others(cfqq))
 				break;
 			if (cfqq_wants_slice(cfqq))
 				cfq_activate(cfqd, cfqq, now_ns);
@@ -923,6 +949,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	/* It was made before, but when is not known where nobody counts that. */
 	const u64 queued_ns = rq->fifo_time - dd->tun.fifo_expire_ns[cfqq->sync];
+	struct cfq_entity *entity;
 	unsigned long charged_ns;
 	u64 cost_ns;
 	bool known;
@@ -946,7 +973,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 		cfqd->head_kept_ns = now_ns;
 	cfqq->idle_until_ns = 0;
 	cfqq->sent_ns = now_ns;
-	if (cfqq->class == CFQ_CLASS_RT)
+	if (cfqq->entity.class == CFQ_CLASS_RT)
 		cfqd->cfqmd->rt_until_ns = now_ns + NSEC_PER_SEC;
 
 	dd->last_position = rq_end_sector(rq);
@@ -968,16 +995,21 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 		cfqq->cost_ns = cost_ns;
 		cfq_average_add(&dd->mean_cost_ns, cfqq->cost_ns);
 	}
-	if (unlikely(cfq_classes_differ(cfqd->trees)))
-		cfqq->entity.st->due_ns = now_ns +
-			cfq_class_wait_ns(dd, cfqq->cost_ns);
 	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
 	if (known)
 		trace_cfq_charge(cfqq, charged_ns, charged_ns,
 				 "request");
-	cfqq_charge_entity(cfqq, charged_ns);
+	for_each_level(entity, &cfqq->entity) {
+		if (unlikely(cfq_classes_differ(entity->trees)))
+			entity->st->due_ns = now_ns +
+				cfq_class_wait_ns(dd, cfqq->cost_ns);
+		if (entity == &cfqq->entity)
+			cfqq_charge_entity(cfqq, charged_ns);
+		else
+			cfq_entity_charge(entity, charged_ns);
+	}
 	cfq_group_sent(cfqd, blk_rq_sectors(rq), now_ns - min(now_ns, queued_ns),
-		       charged_ns, known ? charged_ns : 0, now_ns);
+		       known ? charged_ns : 0);
 }
 
 /* @rq is sent out of order: it is urgent, or better classes kept it waiting. */
@@ -1023,7 +1055,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (!cfqmd->dd.one_head && cfqq && cfqq_alone(cfqq)) {
 		if (!cfq_group_must_wait(cfqq->cfqd) && !cfqq_must_wait(cfqq) &&
-		    cfqq_may_dispatch(cfqq) && !cfqq_holds_long(cfqq, now_ns))
+		    cfqq_may_dispatch(cfqq) && !cfqq_hold_long(cfqq, now_ns))
 			return cfqq_give_request(cfqq, now_ns);
 	}
 
@@ -1115,7 +1147,7 @@ static bool cfqq_last_before_others(struct cfq_queue *cfqq)
 	struct cfq_entity *next = cfq_st_next(&cfqq->entity);
 
 	/* To another class or group, or to one that keeps the head for long. */
-	return cfqq->cfqd->trees[cfqq->class].nr == 1 ||
+	return cfqq->cfqd->queues.of[cfqq->entity.class].nr == 1 ||
 	       (next && cfqq_keeps_head(entity_to_cfqq(next)));
 }
 
@@ -1132,7 +1164,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 	    !cfq_group_has_turn(cfqd) || cfq_must_empty(dd))
 		return 0;
 	/* What is to be served before it must not wait for it. */
-	if (cfq_first_better(cfqd->trees, cfqq->class))
+	if (cfq_first_better(&cfqd->queues, cfqq->entity.class))
 		return 0;
 	if (cfqq_is_active(cfqq)) {
 		if (cfqq_wants_slice(cfqq) &&
@@ -1246,7 +1278,8 @@ static void cfq_take_one_done(struct cfq_meta_data *cfqmd,
 	    (done->opf & REQ_OP_MASK) == REQ_OP_READ)
 		cfq_heads_completed(&cfqmd->dd, done, !cfqq_seeky(cfqq));
 	cfqq_completed(cfqq, done);
-	cfq_group_release(cfqq->cfqd);
+	if (unlikely(done->charged & RQ_HELD))
+		cfq_group_release(cfqq->cfqd);
 	cfqq_put(cfqq);
 }
 
@@ -1311,11 +1344,12 @@ static void cfq_release_request(struct request *rq, bool came_back)
 	struct cfq_queue *cfqq;
 	struct cfq_done done;
 	unsigned long flags;
-	bool kick;
+	bool held, kick;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
 	cfqq = rq_cfqq(rq);
+	held = rq_held(rq);
 	if (rq_in_driver(rq)) {
 		/* That says nothing of how long requests take. */
 		if (cfqmd->dd.par.probe == rq)
@@ -1324,9 +1358,10 @@ static void cfq_release_request(struct request *rq, bool came_back)
 		cfqq_completed(cfqq, &done);
 	}
 	rq->elv.priv[0] = NULL;
-	if (came_back)
+	rq->elv.priv[1] = NULL;
+	if (held && came_back)
 		cfq_unhold_request(rq, cfqq->cfqd);
-	else
+	else if (held)
 		cfq_group_release(cfqq->cfqd);
 	cfqq_put(cfqq);
 	kick = cfq_go_on(cfqmd, now_ns);
@@ -1450,10 +1485,9 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 
 	cfqd->cfqmd = cfqmd;
 	cfqd->ref = 1;
-	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+	cfq_trees_init(&cfqd->queues, true);
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&cfqd->line[class]);
-		cfq_st_init(&cfqd->trees[class]);
-	}
 }
 
 /**
@@ -1505,27 +1539,40 @@ static void cfq_exit_icq(struct io_cq *icq)
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
-static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
+static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 {
 	struct cfq_meta_data *cfqmd;
+	struct cfq_driver_data *dd;
 
 	cfqmd = kzalloc_node(sizeof(*cfqmd), GFP_KERNEL, q->node);
 	if (!cfqmd)
-		return -ENOMEM;
+		return NULL;
 
 	spin_lock_init(&cfqmd->lock);
 	INIT_LIST_HEAD(&cfqmd->dispatch);
 	INIT_LIST_HEAD(&cfqmd->urgent);
 	INIT_LIST_HEAD(&cfqmd->sent_cfqqs);
 	INIT_LIST_HEAD(&cfqmd->idle_cfqqs);
-	cfq_device_init(&cfqmd->dd, q);
-	cfqmd->dd.tun = cfq_default_tunables;
-	hrtimer_setup(&cfqmd->dd.idle_timer, cfq_idle_timer, CLOCK_MONOTONIC,
+
+	dd = &cfqmd->dd;
+	cfq_device_init(dd, q);
+	dd->tun = cfq_default_tunables;
+	hrtimer_setup(&dd->idle_timer, cfq_idle_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS);
+
 	cfq_groups_init(cfqmd);
 	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true,
 		  cfq_effective_ioprio(0));
 	cfqmd->oom_cfqq.owned = false;
+	return cfqmd;
+}
+
+static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
+{
+	struct cfq_meta_data *cfqmd = cfq_alloc_meta_data(q);
+
+	if (!cfqmd)
+		return -ENOMEM;
 	eq->elevator_data = cfqmd;
 	q->elevator = eq;
 

@@ -922,39 +922,45 @@ static void cfq_test_part_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dd.charged_until_ns, now_ns + 10);
 }
 
+static void cfq_test_add(struct cfq_trees *trees, enum cfq_class class,
+			 struct cfq_entity *entity)
+{
+	entity->trees = trees;
+	entity->class = class;
+	cfq_st_add(&trees->of[class], entity, 0);
+}
+
 /* A class that better ones keep waiting is overdue in the end, and they are not. */
 static void cfq_test_class_overdue(struct kunit *test)
 {
-	struct cfq_service_tree trees[CFQ_NR_CLASSES];
+	struct cfq_trees trees;
 	struct cfq_entity be = { .weight = 100 }, idle = { .weight = 100 };
 	const u64 now = NSEC_PER_SEC;
-	int class;
 
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		cfq_st_init(&trees[class]);
-	cfq_st_add(&trees[CFQ_CLASS_IDLE], &idle, 0);
-	trees[CFQ_CLASS_IDLE].due_ns = now;
+	cfq_trees_init(&trees, true);
+	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
+	trees.of[CFQ_CLASS_IDLE].due_ns = now;
 	/* Nobody keeps it waiting, not even who is just in line for it. */
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, false,
 						   now));
-	cfq_st_add(&trees[CFQ_CLASS_BE], &be, 0);
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+	cfq_test_add(&trees, CFQ_CLASS_BE, &be);
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, false,
 						   now - 1));
-	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, false,
 						  now));
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_BE, false,
-						   now));
+	KUNIT_EXPECT_FALSE(test,
+			   cfq_class_overdue(&trees, CFQ_CLASS_BE, false, now));
 	/* What is not there does not count. */
 	cfq_st_del(&be);
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, false,
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, false,
 						   now + 10));
-	cfq_st_add(&trees[CFQ_CLASS_BE], &be, 0);
+	cfq_test_add(&trees, CFQ_CLASS_BE, &be);
 	cfq_st_del(&idle);
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, true,
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, true,
 						   now));
-	trees[CFQ_CLASS_IDLE].nr_waiting = 1;
-	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(trees, CFQ_CLASS_IDLE, true,
-						  now));
+	trees.of[CFQ_CLASS_IDLE].nr_waiting = 1;
+	KUNIT_EXPECT_TRUE(test,
+			  cfq_class_overdue(&trees, CFQ_CLASS_IDLE, true, now));
 }
 
 static bool cfq_test_ready(struct cfq_entity *entity)
@@ -967,27 +973,25 @@ static void cfq_test_overdue_entity(struct kunit *test)
 {
 	struct cfq_entity rt = { .weight = 100 }, be = { .weight = 50 };
 	struct cfq_entity idle = { .weight = 100 };
-	struct cfq_service_tree trees[CFQ_NR_CLASSES];
+	struct cfq_trees trees;
 	const u64 now = NSEC_PER_SEC;
-	enum cfq_class class;
 
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		cfq_st_init(&trees[class]);
-	cfq_st_add(&trees[CFQ_CLASS_RT], &rt, 0);
-	cfq_st_add(&trees[CFQ_CLASS_BE], &be, 0);
-	cfq_st_add(&trees[CFQ_CLASS_IDLE], &idle, 0);
-	trees[CFQ_CLASS_RT].due_ns = 10;
-	trees[CFQ_CLASS_IDLE].due_ns = 9;
-	KUNIT_EXPECT_PTR_EQ(test, &idle, cfq_overdue_entity(trees, true, now,
+	cfq_trees_init(&trees, true);
+	cfq_test_add(&trees, CFQ_CLASS_RT, &rt);
+	cfq_test_add(&trees, CFQ_CLASS_BE, &be);
+	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
+	trees.of[CFQ_CLASS_RT].due_ns = 10;
+	trees.of[CFQ_CLASS_IDLE].due_ns = 9;
+	KUNIT_EXPECT_PTR_EQ(test, &idle, cfq_overdue_entity(&trees, true, now,
 							    cfq_test_ready));
-	trees[CFQ_CLASS_IDLE].due_ns = 11;
-	KUNIT_EXPECT_PTR_EQ(test, &rt, cfq_overdue_entity(trees, true, now,
+	trees.of[CFQ_CLASS_IDLE].due_ns = 11;
+	KUNIT_EXPECT_PTR_EQ(test, &rt, cfq_overdue_entity(&trees, true, now,
 							  cfq_test_ready));
 	/* It does not wait for those here. */
-	KUNIT_EXPECT_PTR_EQ(test, &idle, cfq_overdue_entity(trees, false, now,
+	KUNIT_EXPECT_PTR_EQ(test, &idle, cfq_overdue_entity(&trees, false, now,
 							    cfq_test_ready));
-	trees[CFQ_CLASS_IDLE].due_ns = now + 1;
-	KUNIT_EXPECT_NULL(test, cfq_overdue_entity(trees, false, now,
+	trees.of[CFQ_CLASS_IDLE].due_ns = now + 1;
+	KUNIT_EXPECT_NULL(test, cfq_overdue_entity(&trees, false, now,
 						   cfq_test_ready));
 }
 
@@ -996,78 +1000,59 @@ static void cfq_test_others_due(struct kunit *test)
 {
 	struct cfq_entity rt = { .weight = 100 }, behind = { .weight = 100 };
 	struct cfq_entity ahead = { .weight = 100, .vdisktime = 1000 };
-	struct cfq_service_tree trees[CFQ_NR_CLASSES];
-	enum cfq_class class;
+	struct cfq_trees trees;
 
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		cfq_st_init(&trees[class]);
-	cfq_st_add(&trees[CFQ_CLASS_BE], &ahead, 0);
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &ahead, 0,
-						0));
+	cfq_trees_init(&trees, true);
+	cfq_test_add(&trees, CFQ_CLASS_BE, &ahead);
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&ahead, 0, 0));
 	behind.vdisktime = ahead.vdisktime;
-	cfq_st_add(&trees[CFQ_CLASS_BE], &behind, 0);
+	cfq_test_add(&trees, CFQ_CLASS_BE, &behind);
 	cfq_entity_charge(&ahead, 1000);
-	KUNIT_EXPECT_TRUE(test, cfq_due_before(trees, CFQ_CLASS_BE, &ahead,
-					       999, 0));
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &ahead,
-						1000, 0));
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
-						0, 0));
+	KUNIT_EXPECT_TRUE(test, cfq_due_before(&ahead, 999, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&ahead, 1000, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 0, 0));
 	/* A better class is, for as long as it may be, and a worse one never. */
-	cfq_st_add(&trees[CFQ_CLASS_RT], &rt, 0);
-	trees[CFQ_CLASS_BE].due_ns = 10;
-	KUNIT_EXPECT_TRUE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
-					       1000, 9));
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
-						1000, 10));
+	cfq_test_add(&trees, CFQ_CLASS_RT, &rt);
+	trees.of[CFQ_CLASS_BE].due_ns = 10;
+	KUNIT_EXPECT_TRUE(test, cfq_due_before(&behind, 1000, 9));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 1000, 10));
 	/* Nor once an equal has had so much more. */
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_BE, &behind,
-						999, 9));
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(trees, CFQ_CLASS_RT, &rt, 0, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 999, 9));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&rt, 0, 0));
 }
 
 /* Urgent requests put a class in debt to better ones, or one ahead of equals. */
 static void cfq_test_debt(struct kunit *test)
 {
-	struct cfq_service_tree trees[CFQ_NR_CLASSES];
+	struct cfq_trees trees;
 	struct cfq_entity be[2] = { { .weight = 100 }, { .weight = 100 } };
 	struct cfq_entity idle = { .weight = 100 };
 	const u64 now = NSEC_PER_SEC, cost = CFQ_BORROW_NS / 10;
 	u64 until = 0;
 	int i;
 
-	for (i = 0; i < CFQ_NR_CLASSES; i++)
-		cfq_st_init(&trees[i]);
-	cfq_st_add(&trees[CFQ_CLASS_IDLE], &idle, 0);
-	KUNIT_EXPECT_EQ(test, cfq_class_borrow(trees, CFQ_CLASS_IDLE, cost, now),
-			0ULL);
-	cfq_st_add(&trees[CFQ_CLASS_BE], &be[0], 0);
+	cfq_trees_init(&trees, true);
+	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
+	KUNIT_EXPECT_EQ(test, cfq_class_borrow(&idle, cost, now), 0ULL);
+	cfq_test_add(&trees, CFQ_CLASS_BE, &be[0]);
 	for (i = 0; i < 41; i++) {
-		KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, trees,
-							    CFQ_CLASS_IDLE, 0,
-							    now));
-		until = cfq_class_borrow(trees, CFQ_CLASS_IDLE, cost, now);
+		KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, 0, now));
+		until = cfq_class_borrow(&idle, cost, now);
 		/* From the second eighth on it is paid back. */
 		KUNIT_EXPECT_EQ(test, until > now, i >= 5);
 	}
-	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&idle, trees, CFQ_CLASS_IDLE,
-						   0, now));
-	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, trees,
-						    CFQ_CLASS_IDLE, 0, until));
+	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&idle, 0, now));
+	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, 0, until));
 
 	/* Alone nobody is ahead. */
 	cfq_entity_charge(&be[0], 1000);
-	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], trees, CFQ_CLASS_BE,
-						    10, now));
-	cfq_st_add(&trees[CFQ_CLASS_BE], &be[1], 0);
+	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], 10, now));
+	cfq_test_add(&trees, CFQ_CLASS_BE, &be[1]);
 	cfq_entity_charge(&be[0], 10 + CFQ_BORROW_NS);
-	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], trees, CFQ_CLASS_BE,
-						    10, now));
+	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], 10, now));
 	cfq_entity_charge(&be[0], 1);
-	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&be[0], trees, CFQ_CLASS_BE,
-						   10, now));
-	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[1], trees, CFQ_CLASS_BE,
-						    10, now));
+	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&be[0], 10, now));
+	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[1], 10, now));
 }
 
 static struct kunit_case cfq_test_cases[] = {

@@ -86,22 +86,19 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more);
 void cfq_group_line(struct cfq_data *cfqd, int n);
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
-bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns);
-u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_ready(struct cfq_data *cfqd, int n);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
 void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-		    u64 cost_ns, u64 spent_ns, u64 now_ns);
+		    u64 spent_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
-void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns);
+bool cfq_member_ready(struct cfq_entity *entity);
+bool cfq_member_in_driver(struct cfq_entity *entity);
 bool cfq_group_must_wait(const struct cfq_data *cfqd);
-bool cfq_group_others_due(const struct cfq_data *cfqd, bool in_driver,
-			  u64 now_ns, bool *equal);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 const char *end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
@@ -207,13 +204,6 @@ cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 static inline void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent,
 					 u64 now_ns) { }
 
-static inline bool cfq_group_in_debt(const struct cfq_data *cfqd, u64 now_ns)
-{
-	return false;
-}
-
-static inline u64 cfq_group_borrow(struct cfq_data *cfqd, u64 cost_ns,
-				   u64 now_ns) { return 0; }
 static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns) { }
 static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns) { }
 static inline void cfq_group_ready(struct cfq_data *cfqd, int n) { }
@@ -225,8 +215,7 @@ static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
 				   u64 n) { }
 static inline void cfq_group_sent(struct cfq_data *cfqd, u64 sectors,
-				  u64 wait_ns, u64 cost_ns, u64 spent_ns,
-				  u64 now_ns) { }
+				  u64 wait_ns, u64 spent_ns) { }
 
 static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
 						u64 now_ns)
@@ -238,12 +227,6 @@ static inline struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd,
 						 u64 now_ns) { return NULL; }
 
 static inline bool cfq_group_must_wait(const struct cfq_data *cfqd)
-{
-	return false;
-}
-
-static inline bool cfq_group_others_due(const struct cfq_data *cfqd,
-					bool in_driver, u64 now_ns, bool *equal)
 {
 	return false;
 }
@@ -260,9 +243,8 @@ static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
 	return NULL;
 }
 
-static inline void cfq_group_passes_others(struct cfq_data *cfqd, u64 now_ns)
-{
-}
+static inline bool cfq_member_ready(struct cfq_entity *e) { return false; }
+static inline bool cfq_member_in_driver(struct cfq_entity *e) { return false; }
 
 static inline struct cgroup_subsys_state *
 cfq_group_css(const struct cfq_data *cfqd) { return NULL; }

@@ -52,7 +52,7 @@ static inline struct cfq_member *cfqd_set_member(struct cfq_data *cfqd)
 static inline struct cfq_service_tree *
 member_tree(const struct cfq_member *member)
 {
-	return &member->group->members[member->class];
+	return cfq_entity_tree(&member->entity);
 }
 
 /* Has the member a request queued? */
@@ -69,27 +69,16 @@ static inline bool member_in_line(struct cfq_member *member)
 		member_cfqd(member)->nr_in_line;
 }
 
-/* Has the member requests in the device?  It is on the tree. */
-static inline bool member_in_driver(struct cfq_member *member)
-{
-	return !member_is_leaf(member) || member_cfqd(member)->nr_in_driver;
-}
-
-static inline bool cfq_entity_ready(struct cfq_entity *entity)
-{
-	return member_ready(entity_to_member(entity));
-}
-
 /* Weights that @member competes with, its own included, of no lower class. */
 static inline unsigned int member_rivals_weight(const struct cfq_member *member)
 {
-	const struct cfq_service_tree *trees = member->group->members;
+	const struct cfq_trees *trees = &member->group->members;
 	unsigned int weight = member->entity.weight;
 	unsigned int total = member->entity.st || member->waiting ? 0 : weight;
 	enum cfq_class class;
 
-	for (class = 0; class <= member->class; class++)
-		total += trees[class].total_weight;
+	for (class = 0; class <= member->entity.class; class++)
+		total += trees->of[class].total_weight;
 	return max(total, weight);
 }
 

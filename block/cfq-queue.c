@@ -49,7 +49,7 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
-	return dd->one_head && cfqq->sync && cfqq->class != CFQ_CLASS_IDLE &&
+	return dd->one_head && cfqq->sync && cfqq->entity.class != CFQ_CLASS_IDLE &&
 	       dd->tun.slice_idle_ns && !cfqq_seeky(cfqq) &&
 	       cfqq_think_time_within(cfqq, dd->tun.slice_idle_ns);
 }
@@ -115,7 +115,7 @@ static bool cfqq_favourable(const struct cfq_queue *cfqq)
 	       cfqd->favours_ns < CFQ_FAVOURS_NS &&
 	       cfqq->served_ns < CFQ_FAVOURS_NS && cfqq->sync &&
 	       !cfqq->shared && !cfqq_wants_slice(cfqq) &&
-	       !cfq_class_outranked(cfqd->trees, cfqq->class);
+	       !cfq_class_outranked(&cfqd->queues, cfqq->entity.class);
 }
 
 /**
@@ -260,7 +260,7 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);
-	cfq_st_add(&cfqd->trees[cfqq->class], &cfqq->entity, credit_ns);
+	cfq_st_add(&cfqd->queues.of[cfqq->entity.class], &cfqq->entity, credit_ns);
 	cfqd->nr_sync_busy += cfqq->sync;
 	cfq_group_became_busy(cfqd, urgent, now_ns);
 }
@@ -270,11 +270,11 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 
 /**
  * cfqq_outran_others - is a queue so far ahead of others that it has to wait?
- * @cfqq: the queue
+ * @cfqq: the queue, on a device without a head where order matters
  *
- * On a device without a head where order matters, and only of those of another
- * level: to hold a flood back for a lone reader among its equals costs some of the
- * device.  It is not done for async queues, which are bounded in another way.
+ * Only of those of another level: to hold a flood back for a lone reader among its
+ * equals costs some of the device.  It is not done for async queues, which are
+ * bounded in another way.
  *
  * Return: true if its next request is to wait.
  */
@@ -286,7 +286,7 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
 	struct cfq_entity *entity;
 	int nr = 0;
 
-	if (dd->one_head || !cfqq->sync || !cfq_order_matters(dd))
+	if (!cfqq->sync)
 		return false;
 	entity = cfq_st_first(own->st);
 	while (cfq_entity_lead(own, entity) > max_lead_ns &&
@@ -296,19 +296,6 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
 		entity = cfq_st_next(entity);
 	}
 	return false;
-}
-
-/**
- * cfqq_must_wait - must a queue wait for others of its group?
- * @cfqq: the queue, with a request, on a device without a head
- *
- * Return: true if its next request is to wait.
- */
-bool cfqq_must_wait(const struct cfq_queue *cfqq)
-{
-	return (cfq_first_better(cfqq->cfqd->trees, cfqq->class) &&
-		cfq_order_matters(cfqd_dd(cfqq->cfqd))) ||
-	       cfqq_outran_others(cfqq);
 }
 
 /**
@@ -323,7 +310,7 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 	list_del_init(&cfqq->idle_node);
 	cfq_st_del(&cfqq->entity);
 	cfqd->nr_sync_busy -= cfqq->sync;
-	if (!cfq_trees_busy(cfqd->trees))
+	if (!cfq_trees_busy(&cfqd->queues))
 		cfq_group_went_idle(cfqd, now_ns);
 }
 
@@ -496,7 +483,8 @@ void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	cfqq->sort_list = RB_ROOT;
 	INIT_LIST_HEAD(&cfqq->fifo);
 	INIT_LIST_HEAD(&cfqq->idle_node);
-	cfqq->class = cfq_ioprio_to_class(ioprio);
+	cfqq->entity.trees = &cfqd->queues;
+	cfqq->entity.class = cfq_ioprio_to_class(ioprio);
 	cfqq->ioprio = ioprio;
 	cfqq->cost_ns = cfqd_dd(cfqd)->mean_cost_ns;
 	cfqq_update_weight(cfqq);

@@ -55,28 +55,37 @@ static inline struct cfq_queue *rq_cfqq(struct request *rq)
 /*
  * While a request of ours is in the device, elv.priv[1] holds what its queue
  * was charged for it in advance, in ns, with bit 0 set, and bit 1 if it was sent
- * out of order.
+ * out of order.  Bit 2 is there from insertion on, if it counts within limits.
  */
 #define RQ_IN_DRIVER	1UL
 #define RQ_FIRST	2UL
+#define RQ_HELD		4UL
+#define RQ_FLAGS	(RQ_IN_DRIVER | RQ_FIRST | RQ_HELD)
 
 static inline bool rq_in_driver(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1] & RQ_IN_DRIVER;
 }
 
+static inline bool rq_held(struct request *rq)
+{
+	return (unsigned long)rq->elv.priv[1] & RQ_HELD;
+}
+
 static inline unsigned long cfq_charged_ns(unsigned long charged)
 {
-	return charged & ~(RQ_IN_DRIVER | RQ_FIRST);
+	return charged & ~RQ_FLAGS;
 }
 
 /* Return: what it is charged, about @ns. */
 static inline unsigned long rq_set_charged(struct request *rq, u64 ns)
 {
-	ns = min_t(u64, ns, NSEC_PER_SEC);
-	rq->elv.priv[1] = (void *)(((unsigned long)ns & ~RQ_FIRST) |
+	const unsigned long charged = cfq_charged_ns(min_t(u64, ns,
+							   NSEC_PER_SEC));
+
+	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | charged |
 				   RQ_IN_DRIVER);
-	return cfq_charged_ns(ns);
+	return charged;
 }
 
 static inline sector_t rq_end_sector(const struct request *rq)
@@ -150,7 +159,7 @@ static inline bool cfqq_may_dispatch(const struct cfq_queue *cfqq)
 		return !cfqd->nr_sync_busy || cfqq->nr_in_driver <
 		       cfq_async_depth(tun->slice_async_rq,
 				       IOPRIO_PRIO_LEVEL(cfqq->ioprio));
-	if (cfqq_is_active(cfqq) && cfqd->trees[cfqq->class].nr > 1)
+	if (cfqq_is_active(cfqq) && cfqd->queues.of[cfqq->entity.class].nr > 1)
 		return cfqq->nr_in_driver < tun->quantum;
 	return true;
 }
@@ -186,6 +195,19 @@ static inline bool cfq_entity_sends(struct cfq_entity *entity)
 	const struct cfq_queue *cfqq = entity_to_cfqq(entity);
 
 	return cfqq->nr_queued && cfqq_may_dispatch(cfqq);
+}
+
+/* The same, or is it a member with requests? */
+static inline bool cfq_entity_ready(struct cfq_entity *entity)
+{
+	return entity->trees->queues ? cfq_entity_sends(entity) :
+				       cfq_member_ready(entity);
+}
+
+static inline bool cfq_entity_in_driver(struct cfq_entity *entity)
+{
+	return entity->trees->queues ? entity_to_cfqq(entity)->nr_in_driver :
+				       cfq_member_in_driver(entity);
 }
 
 /*
@@ -239,7 +261,6 @@ void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq);
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns);
 bool cfqq_outran_others(const struct cfq_queue *cfqq);
-bool cfqq_must_wait(const struct cfq_queue *cfqq);
 void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns);
 void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns);
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns);
@@ -253,6 +274,14 @@ void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       struct cfq_meta_data *cfqmd, struct request *rq,
 			       u64 now_ns);
+
+/* Must @cfqq, on a device without a head, wait for others of its group? */
+static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
+{
+	return cfq_order_matters(cfqd_dd(cfqq->cfqd)) &&
+	       (cfq_first_better(&cfqq->cfqd->queues, cfqq->entity.class) ||
+		cfqq_outran_others(cfqq));
+}
 
 /**
  * cfq_bio_slot - to which queue does a bio of the current task go?

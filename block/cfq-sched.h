@@ -268,41 +268,76 @@ static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd,
 }
 
 /* Has anybody on @trees something to do, or just had? */
-static inline bool cfq_trees_busy(const struct cfq_service_tree *trees)
+static inline bool cfq_trees_busy(const struct cfq_trees *trees)
 {
-	return trees[CFQ_CLASS_BE].nr || trees[CFQ_CLASS_RT].nr ||
-	       trees[CFQ_CLASS_IDLE].nr;
+	return trees->of[CFQ_CLASS_BE].nr || trees->of[CFQ_CLASS_RT].nr ||
+	       trees->of[CFQ_CLASS_IDLE].nr;
 }
 
 /* Has a better class of @trees than @class something to do, or wants it to? */
-static inline bool cfq_class_outranked(const struct cfq_service_tree *trees,
+static inline bool cfq_class_outranked(const struct cfq_trees *trees,
 				       enum cfq_class class)
 {
 	while (class-- > 0)
-		if (trees[class].nr || trees[class].nr_waiting)
+		if (trees->of[class].nr || trees->of[class].nr_waiting)
 			return true;
 	return false;
 }
 
 /* The first of the next better class than @class that has something to do, or NULL. */
 static inline struct cfq_entity *
-cfq_first_better(struct cfq_service_tree *trees, enum cfq_class class)
+cfq_first_better(struct cfq_trees *trees, enum cfq_class class)
 {
 	while (class-- > 0)
-		if (trees[class].nr)
-			return cfq_st_first(&trees[class]);
+		if (trees->of[class].nr)
+			return cfq_st_first(&trees->of[class]);
 	return NULL;
 }
 
+static inline void cfq_trees_init(struct cfq_trees *trees, bool queues)
+{
+	enum cfq_class class;
+
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
+		cfq_st_init(&trees->of[class]);
+	trees->above = NULL;
+	trees->queues = queues;
+}
+
+/* From an entity up to the top. */
+#define for_each_level(entity, first) \
+	for (entity = (first); entity; entity = entity->trees->above)
+
+/* The tree on which @entity competes, whether it is there or not. */
+static inline struct cfq_service_tree *
+cfq_entity_tree(const struct cfq_entity *entity)
+{
+	return &entity->trees->of[entity->class];
+}
+
 /*
- * Who of @trees is due before @entity, which is on that of @class, by more than
- * @lead_ns of virtual time, or of a better class?  That does not count if it has kept
- * this one waiting for too long, or if others of this class have had so much more
- * meanwhile.  He may have nothing to send just now.  NULL if nobody is.
+ * A @part-th of what so many slices are for @entity, in virtual time.  Among groups a
+ * slice is a quarter of group_slice, at the mean weight of those on the tree.
+ */
+static inline u64 cfq_lead_ns(const struct cfq_driver_data *dd,
+			      const struct cfq_entity *entity,
+			      unsigned int slices, unsigned int part)
+{
+	if (entity->trees->queues)
+		return div_u64(dd->tun.slice_ns[1] * slices, part);
+	return cfq_st_mean_vdisktime(cfq_entity_tree(entity), 0,
+				     div_u64(dd->tun.group_slice_ns * slices,
+					     4 * part));
+}
+
+/*
+ * Who is due before @entity, which is on its tree, by more than @lead_ns of virtual
+ * time, or of a better class?  That does not count if it has kept this one waiting for
+ * too long, or if others of this class have had so much more meanwhile.  He may have
+ * nothing to send just now.  NULL if nobody is.
  */
 static inline struct cfq_entity *
-cfq_due_before(struct cfq_service_tree *trees, enum cfq_class class,
-	       const struct cfq_entity *entity, u64 lead_ns, u64 now_ns)
+cfq_due_before(const struct cfq_entity *entity, u64 lead_ns, u64 now_ns)
 {
 	struct cfq_entity *first = cfq_st_first(entity->st);
 	struct cfq_entity *last = cfq_st_last(entity->st);
@@ -310,28 +345,28 @@ cfq_due_before(struct cfq_service_tree *trees, enum cfq_class class,
 
 	if (entity->st->due_ns > now_ns &&
 	    cfq_entity_lead(last, entity) <= (s64)lead_ns)
-		better = cfq_first_better(trees, class);
+		better = cfq_first_better(entity->trees, entity->class);
 	if (better || cfq_entity_lead(entity, first) <= (s64)lead_ns)
 		return better;
 	return first;
 }
 
 /* May there be entities of more than one class? */
-static inline bool cfq_classes_differ(const struct cfq_service_tree *trees)
+static inline bool cfq_classes_differ(const struct cfq_trees *trees)
 {
-	return trees[CFQ_CLASS_RT].nr || trees[CFQ_CLASS_IDLE].nr ||
-	       trees[CFQ_CLASS_IDLE].nr_waiting;
+	return trees->of[CFQ_CLASS_RT].nr || trees->of[CFQ_CLASS_IDLE].nr ||
+	       trees->of[CFQ_CLASS_IDLE].nr_waiting;
 }
 
 /*
  * Has a class of @trees waited for better ones for so long?  It counts if it has
  * something to do or, if @in_line, only wants descriptors for it.
  */
-static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
+static inline bool cfq_class_overdue(const struct cfq_trees *trees,
 				     enum cfq_class class, bool in_line,
 				     u64 now_ns)
 {
-	const struct cfq_service_tree *st = &trees[class];
+	const struct cfq_service_tree *st = &trees->of[class];
 
 	if (!st->nr && !(in_line && st->nr_waiting))
 		return false;
@@ -352,13 +387,11 @@ static inline bool cfq_class_overdue(const struct cfq_service_tree *trees,
 #define CFQ_BORROW_COSTS	100
 
 static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
-				      const struct cfq_service_tree *trees,
-				      enum cfq_class class, u64 lead_ns,
-				      u64 now_ns)
+				      u64 lead_ns, u64 now_ns)
 {
-	const struct cfq_service_tree *st = &trees[class];
+	const struct cfq_service_tree *st = cfq_entity_tree(entity);
 
-	if (cfq_class_outranked(trees, class) &&
+	if (cfq_class_outranked(entity->trees, entity->class) &&
 	    st->borrowed_until_ns >
 	    now_ns + CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS)
 		return true;
@@ -368,17 +401,17 @@ static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 }
 
 /*
- * An urgent request of @class that costs so much goes before better ones.
+ * An urgent request that costs so much goes before those of better classes than that
+ * of @entity.
  * Return: when at least half of what may be borrowed is there again.
  */
-static inline u64 cfq_class_borrow(struct cfq_service_tree *trees,
-				   enum cfq_class class, u64 cost_ns,
+static inline u64 cfq_class_borrow(const struct cfq_entity *entity, u64 cost_ns,
 				   u64 now_ns)
 {
 	const u64 half_ns = CFQ_BORROW_COSTS * CFQ_BORROW_NS / 2;
-	struct cfq_service_tree *st = &trees[class];
+	struct cfq_service_tree *st = cfq_entity_tree(entity);
 
-	if (!cfq_class_outranked(trees, class))
+	if (!cfq_class_outranked(entity->trees, entity->class))
 		return 0;
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
 				CFQ_BORROW_COSTS * cost_ns;
@@ -392,7 +425,7 @@ static inline u64 cfq_class_borrow(struct cfq_service_tree *trees,
  * the longest ago, so that none waits for ever behind another.
  */
 static __always_inline struct cfq_entity *
-cfq_overdue_entity(struct cfq_service_tree *trees, bool any, u64 now_ns,
+cfq_overdue_entity(struct cfq_trees *trees, bool any, u64 now_ns,
 		   bool (*ready)(struct cfq_entity *entity))
 {
 	struct cfq_entity *entity, *found = NULL;
@@ -403,9 +436,9 @@ cfq_overdue_entity(struct cfq_service_tree *trees, bool any, u64 now_ns,
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		if (!any && !cfq_class_overdue(trees, class, false, now_ns))
 			continue;
-		if (found && found->st->due_ns <= trees[class].due_ns)
+		if (found && found->st->due_ns <= trees->of[class].due_ns)
 			continue;
-		entity = cfq_st_first(&trees[class]);
+		entity = cfq_st_first(&trees->of[class]);
 		while (entity && !ready(entity))
 			entity = cfq_st_next(entity);
 		if (entity)

@@ -167,7 +167,7 @@ static void cfqq_show(const struct cfq_queue *cfqq, struct seq_file *m)
 	seq_printf(m,
 		   "  queue pid %d %s class %s level %lu weight %u vdisktime %llu queued %u driver %u cost_us %llu%s%s%s%s\n",
 		   cfqq->pid, cfqq->sync ? "sync" : "async",
-		   cfq_class_names[cfqq->class],
+		   cfq_class_names[cfqq->entity.class],
 		   (unsigned long)IOPRIO_PRIO_LEVEL(cfqq->ioprio),
 		   cfqq->entity.weight, cfqq->entity.vdisktime,
 		   cfqq->nr_queued, cfqq->nr_in_driver,
@@ -190,7 +190,7 @@ void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		struct cfq_entity *entity;
 
-		for (entity = cfq_st_first(&cfqd->trees[class]); entity;
+		for (entity = cfq_st_first(&cfqd->queues.of[class]); entity;
 		     entity = cfq_st_next(entity))
 			cfqq_show(entity_to_cfqq(entity), m);
 	}

@@ -161,7 +161,7 @@ void cfq_hold_request(struct request *rq)
 	struct cfq_data *cfqd = rq_cfqq(rq)->cfqd;
 	struct cfq_data *place = rq->elv.priv[1];
 
-	rq->elv.priv[1] = NULL;
+	rq->elv.priv[1] = (void *)RQ_HELD;
 	cfq_group_hold(cfqd);
 	if (place) {
 		cfq_group_release(place);
@@ -318,7 +318,7 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 
 	WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted - 1);
 	cfqd->nr_admitted--;
-	if (!cfq_data_wants(cfqd) && !cfq_trees_busy(cfqd->trees))
+	if (!cfq_data_wants(cfqd) && !cfq_trees_busy(&cfqd->queues))
 		cfq_group_went_idle(cfqd, ktime_get_ns());
 	/* Should it not come to a request, nobody else would. */
 	if (cfq_nr_descriptors(cfqmd) < cfqmd->dd.queue->nr_requests / 2)

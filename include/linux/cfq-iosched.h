@@ -66,24 +66,39 @@ struct cfq_service_tree {
 };
 
 /**
+ * struct cfq_trees - what shares the time of a group: its queues, or its members
+ * @of: a tree for each class
+ * @above: what the group, or its tasks together, are one level up; NULL at the top
+ * @queues: it is queues
+ */
+struct cfq_trees {
+	struct cfq_service_tree	of[CFQ_NR_CLASSES];
+	struct cfq_entity	*above;
+	bool			queues;
+};
+
+/**
  * struct cfq_entity - something that is served from a service tree
  * @rb_node: place in @st, or among those that wait
  * @st: the tree it is on, NULL while it has nothing to do and is not awaited
+ * @trees: where it competes
+ * @class: on which of these
  * @vdisktime: device time received, in ns at weight CFQ_WEIGHT_DEFAULT
  * @weight: share among the entities of the same tree; never 0
  */
 struct cfq_entity {
 	struct rb_node		rb_node;
 	struct cfq_service_tree	*st;
-	u64			vdisktime;
+	struct cfq_trees	*trees;
+	enum cfq_class		class;
 	unsigned int		weight;
+	u64			vdisktime;
 };
 
 /**
  * struct cfq_member - what shares the time of a group: its tasks, child groups
  * @entity: on a tree of @group while there is something to do
  * @group: where it competes; NULL for the root group, which competes nowhere
- * @class: which of the trees of @group
  * @left_vdisktime: what it had in each class when that was changed
  * @waiting: on no tree, for want of descriptors, but it counts there
  * @idle_since_ns: when it went off its tree; CFQ_NOT_IDLE if it only waits
@@ -91,7 +106,6 @@ struct cfq_entity {
 struct cfq_member {
 	struct cfq_entity	entity;
 	struct cfq_data		*group;
-	enum cfq_class		class;
 	u64			left_vdisktime[CFQ_NR_CLASSES];
 	bool			waiting;
 	u64			idle_since_ns;
@@ -276,7 +290,7 @@ struct cfq_done {
  */
 struct cfq_queue {
 	struct rcu_head		rcu;		/* see cfq_io_cq */
-	struct cfq_entity	entity;		/* on cfqd->trees[class] */
+	struct cfq_entity	entity;		/* on one of cfqd->queues */
 	struct cfq_data		*cfqd;		/* owns a reference on it */
 	int			ref;
 	pid_t			pid;		/* of the first task, for debugfs */
@@ -288,7 +302,6 @@ struct cfq_queue {
 	unsigned int		nr_in_driver;
 	unsigned int		since_fifo_check; /* dispatches */
 
-	enum cfq_class		class;
 	unsigned short		ioprio;		/* as last seen in a request */
 	struct list_head	idle_node;	/* on sent_cfqqs or idle_cfqqs */
 	bool			sync;
@@ -326,7 +339,7 @@ struct cfq_data {
 	int			ref;
 
 	/* The per-task layer. */
-	struct cfq_service_tree	trees[CFQ_NR_CLASSES];
+	struct cfq_trees	queues;
 	struct cfq_queue	*active_cfqq;	/* has a slice to itself */
 	/* Async ones, and sync ones for others than the tasks of the group. */
 	struct cfq_queue	*shared_cfqq[2][CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
@@ -352,7 +365,7 @@ struct cfq_data {
 	struct cfq_member	self;		/* among the siblings */
 	/* As what its tasks compete: &tasks, or &self if there was no child. */
 	struct cfq_member	*leaf;
-	struct cfq_service_tree	members[CFQ_NR_CLASSES];
+	struct cfq_trees	members;
 	unsigned int		nr_ready;	/* members with a request queued */
 	unsigned int		nr_in_line;	/* members with tasks in a line */
 	unsigned int		nr_waiting_in_line; /* those that are waiting */
@@ -364,7 +377,7 @@ struct cfq_data {
 	u64			turn_used_ns;
 	bool			turn_cut;	/* over before its time */
 	u64			stats[CFQ_NR_STATS];
-	unsigned int		nr_held;	/* requests, of those below too */
+	unsigned int		nr_held;	/* requests since limits were set */
 	unsigned int		max_held;	/* not to be exceeded */
 	struct list_head	waiters;	/* none unless that is reached */
 #endif

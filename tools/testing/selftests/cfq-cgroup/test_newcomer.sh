@@ -26,7 +26,8 @@ seconds_until() {
 
 # has_come GROUP: it has a request
 has_come() {
-	[ "$(held "$1")" -gt 0 ]
+	[ "$(sed -n "s|^group /$1 .* queued \([0-9]*\) driver \([0-9]*\) .*|\1\2|p" \
+		"/sys/kernel/debug/block/$DISK/sched/trees")" -gt 0 ]
 } 2>/dev/null
 
 arrivals() {
