@@ -308,7 +308,7 @@ static inline bool cfq_charges_completed(const struct cfq_driver_data *dd,
  */
 static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 {
-	return dd->one_head || dd->strict || dd->held_cfqq ||
+	return dd->one_head || dd->strict || dd->held_for_equal ||
 	       cfq_device_busy(dd);
 }
 

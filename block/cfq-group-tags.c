@@ -28,8 +28,8 @@
  *    38, 19 and 5 is too little for C to use the disk well.
  *
  * 2. Limits.  A group may be limited to a number of requests on a device
- *    (cfq.nr_group_requests).  Each counts from before it has a descriptor
- *    until it is done, in its group and all groups above that.  A task that
+ *    (cfq.nr_group_requests).  Once there is such a limit, each counts from
+ *    before it has a descriptor until it is done, in its group and all above.  A task that
  *    finds one of these full sleeps on the list of that group; what is done
  *    there makes room, which is given to the first one on the list, before
  *    that wakes up.  So there is room in no group that is waited for, and

@@ -550,7 +550,7 @@ static inline bool cfq_member_must_wait(const struct cfq_member *member)
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
 	/* As both would say: less than is to spare is less than is useful. */
-	if (!dd->one_head && !dd->strict && !dd->held_cfqq &&
+	if (!dd->one_head && !dd->strict && !dd->held_for_equal &&
 	    member->entity.class != CFQ_CLASS_IDLE && cfq_device_spares(dd))
 		return false;
 	return cfq_member_after_others(member);
@@ -608,6 +608,9 @@ static struct cfq_member *cfq_next_overdue(struct cfq_data *group,
 	return member ? NULL : cfq_overdue_member(group, true, now_ns);
 }
 
+/* A class that is overdue and has nothing that may be sent is not asked before that. */
+#define CFQ_OVERDUE_AGAIN_NS	NSEC_PER_MSEC
+
 /*
  * The next member of @group, after @member if given, that has a request queued or,
  * if @due, in the disk, unless it has to wait for others.
@@ -620,6 +623,13 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 	const struct cfq_driver_data *dd = &group->cfqmd->dd;
 	struct cfq_entity *entity;
 
+	/* Better classes were passed over for it, and nothing of it may be sent. */
+	if (member && !dd->one_head &&
+	    cfq_class_overdue(&group->members, class, false, now_ns)) {
+		group->members.of[class].due_ns = now_ns + CFQ_OVERDUE_AGAIN_NS;
+		member = NULL;
+		class = 0;
+	}
 	/* Where there are turns, it has none for that. */
 	if (!member && !dd->one_head) {
 		struct cfq_member *overdue = cfq_overdue_member(group, false,
@@ -792,27 +802,14 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
  */
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 {
-	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 	struct cfq_data *active = cfqd->cfqmd->active_cfqd;
-	struct cfq_member *member;
-	bool again = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	/* It was to ride: the group whose turn it is may have to be waited for. */
-	if (dd->one_head)
+	if (cfqd->cfqmd->dd.one_head)
 		return cfqd != active ? active : NULL;
 	if (!cfqd->leaf->entity.st)
 		return NULL;
-	/* Better classes were passed over, and it may send nothing: not again at once. */
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
-		if (!cfq_class_overdue(&member->group->members, member->entity.class,
-				       false, now_ns))
-			continue;
-		member_tree(member)->due_ns = now_ns + NSEC_PER_MSEC;
-		again = true;
-	}
-	if (again)
-		return cfq_group_select(cfqd->cfqmd, now_ns);
 	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, now_ns);
 }

@@ -443,6 +443,7 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 	if (one_head == cfqmd->dd.one_head)
 		return;
 	cfqmd->dd.held_cfqq = NULL;
+	cfqmd->dd.held_for_equal = false;
 	/* That of a plug may be earlier than what was just completed. */
 	cfq_end_idle(cfqmd, 0, U64_MAX);
 	cfq_groups_end_turn(cfqmd, now_ns, "drain");
@@ -783,10 +784,11 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 
 /*
  * Is somebody due before @cfqq, or before its group or one above, with requests
- * @in_driver if that is asked for?  Sets @equal if it is somebody of its own class.
+ * @in_driver if that is asked for?  Its own takes @cost_ns.  Sets @equal if it is
+ * somebody of its own class.
  */
-static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 now_ns,
-			    bool *equal)
+static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 cost_ns,
+			    u64 now_ns, bool *equal)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	struct cfq_entity *entity, *due;
@@ -794,7 +796,7 @@ static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 now_ns,
 	for_each_level(entity, &cfqq->entity) {
 		due = cfq_due_before(entity, cfq_lead_ns(dd, entity, 1,
 							 CFQ_MIXED_LEAD_PART),
-				     now_ns);
+				     cost_ns, now_ns);
 		if (due && (!in_driver || cfq_entity_in_driver(due))) {
 			*equal = due->st == entity->st;
 			return true;
@@ -827,10 +829,10 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 			   long_ns / CFQ_HOLD_PART;
 	/* Of a group with others below it is not known who has requests there. */
 	if ((until_ns <= now_ns && !dd->nr_in_driver) ||
-	    !cfqq_others_due(cfqq, until_ns <= now_ns, now_ns, &equal))
+	    !cfqq_others_due(cfqq, until_ns <= now_ns, long_ns, now_ns, &equal))
 		return false;
-	if (equal)
-		dd->held_cfqq = cfqq;
+	dd->held_cfqq = cfqq;
+	dd->held_for_equal |= equal;
 	if (!dd->nr_in_driver)
 		cfq_ask_at(dd, until_ns);
 	return true;
@@ -940,6 +942,7 @@ static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 		cfqq_charge_idle(cfqq, cfq_charge_serial(dd, now_ns));
 	}
 	dd->held_cfqq = NULL;
+	dd->held_for_equal = false;
 }
 
 static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
@@ -947,7 +950,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	/* It was made before, but when is not known where nobody counts that. */
+	/* When it was made is not known where nobody counts that. */
 	const u64 queued_ns = rq->fifo_time - dd->tun.fifo_expire_ns[cfqq->sync];
 	struct cfq_entity *entity;
 	unsigned long charged_ns;
@@ -1053,6 +1056,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 	struct request *rq = NULL;
 	struct cfq_data *cfqd;
 
+	cfqmd->dd.held_for_equal = false;
 	if (!cfqmd->dd.one_head && cfqq && cfqq_alone(cfqq)) {
 		if (!cfq_group_must_wait(cfqq->cfqd) && !cfqq_must_wait(cfqq) &&
 		    cfqq_may_dispatch(cfqq) && !cfqq_hold_long(cfqq, now_ns))

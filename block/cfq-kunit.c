@@ -1004,21 +1004,22 @@ static void cfq_test_others_due(struct kunit *test)
 
 	cfq_trees_init(&trees, true);
 	cfq_test_add(&trees, CFQ_CLASS_BE, &ahead);
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(&ahead, 0, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&ahead, 0, 0, 0));
 	behind.vdisktime = ahead.vdisktime;
 	cfq_test_add(&trees, CFQ_CLASS_BE, &behind);
 	cfq_entity_charge(&ahead, 1000);
-	KUNIT_EXPECT_TRUE(test, cfq_due_before(&ahead, 999, 0));
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(&ahead, 1000, 0));
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 0, 0));
+	KUNIT_EXPECT_TRUE(test, cfq_due_before(&ahead, 999, 0, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&ahead, 1000, 0, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 0, 0, 0));
 	/* A better class is, for as long as it may be, and a worse one never. */
 	cfq_test_add(&trees, CFQ_CLASS_RT, &rt);
 	trees.of[CFQ_CLASS_BE].due_ns = 10;
-	KUNIT_EXPECT_TRUE(test, cfq_due_before(&behind, 1000, 9));
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 1000, 10));
+	KUNIT_EXPECT_TRUE(test, cfq_due_before(&behind, 1000, 0, 9));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 1000, 0, 10));
 	/* Nor once an equal has had so much more. */
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 999, 9));
-	KUNIT_EXPECT_FALSE(test, cfq_due_before(&rt, 0, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&behind, 999, 0, 9));
+	KUNIT_EXPECT_TRUE(test, cfq_due_before(&behind, 999, 1, 9));
+	KUNIT_EXPECT_FALSE(test, cfq_due_before(&rt, 0, 0, 0));
 }
 
 /* Urgent requests put a class in debt to better ones, or one ahead of equals. */

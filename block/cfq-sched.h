@@ -189,6 +189,8 @@ cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
 	struct cfq_entity *next = first;
 	s64 excess;
 
+	if (cfq_entity_lead(entity, first) <= 2 * (s64)lead_ns)
+		return false;
 	while (next != entity && !ready(next))
 		next = cfq_st_next(next);
 	excess = cfq_entity_lead(next, first) - lead_ns;
@@ -274,7 +276,7 @@ static inline bool cfq_trees_busy(const struct cfq_trees *trees)
 	       trees->of[CFQ_CLASS_IDLE].nr;
 }
 
-/* Has a better class of @trees than @class something to do, or wants it to? */
+/* Has a better class of @trees than @class something to do, or wants descriptors? */
 static inline bool cfq_class_outranked(const struct cfq_trees *trees,
 				       enum cfq_class class)
 {
@@ -333,18 +335,19 @@ static inline u64 cfq_lead_ns(const struct cfq_driver_data *dd,
 /*
  * Who is due before @entity, which is on its tree, by more than @lead_ns of virtual
  * time, or of a better class?  That does not count if it has kept this one waiting for
- * too long, or if others of this class have had so much more meanwhile.  He may have
- * nothing to send just now.  NULL if nobody is.
+ * too long, or if another of this class has had so much more meanwhile, and a request
+ * that takes @cost_ns.  He may have nothing to send just now.  NULL if nobody is.
  */
 static inline struct cfq_entity *
-cfq_due_before(const struct cfq_entity *entity, u64 lead_ns, u64 now_ns)
+cfq_due_before(const struct cfq_entity *entity, u64 lead_ns, u64 cost_ns,
+	       u64 now_ns)
 {
 	struct cfq_entity *first = cfq_st_first(entity->st);
 	struct cfq_entity *last = cfq_st_last(entity->st);
 	struct cfq_entity *better = NULL;
 
-	if (entity->st->due_ns > now_ns &&
-	    cfq_entity_lead(last, entity) <= (s64)lead_ns)
+	if (entity->st->due_ns > now_ns && cfq_entity_lead(last, entity) <=
+	    (s64)lead_ns + cfq_vdisktime_delta(cost_ns, last->weight))
 		better = cfq_first_better(entity->trees, entity->class);
 	if (better || cfq_entity_lead(entity, first) <= (s64)lead_ns)
 		return better;

@@ -440,7 +440,7 @@ static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
 	       cfq_nr_descriptors(cfqmd) >= cfqmd->dd.queue->nr_requests / 2;
 }
 
-/* How many of all may be in use for what nobody waits for, the next one included? */
+/* How many of all may be in use for what nobody waits for, or swap, with the next? */
 static unsigned int cfq_async_descriptors(const struct request_queue *q)
 {
 	return min(q->nr_requests, q->async_depth);
@@ -491,8 +491,11 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		return;
 	if (cfq_opf_urgent(opf)) {
 		/* Of who is in debt there may be many, and wait long for a turn. */
-		if ((opf & REQ_SWAP) || !sync || !(current->flags & PF_KTHREAD))
+		if ((opf & REQ_SWAP) || !sync)
 			data->shallow_depth = cfq_async_descriptors(data->q);
+		else if (!(current->flags & PF_KTHREAD))
+			data->shallow_depth = data->q->nr_requests -
+					      data->q->nr_requests / 4;
 		return;
 	}
 	/* There are plenty. */

@@ -223,10 +223,11 @@ struct cfq_driver_data {
 	/* Without a head: who is ahead waits, whatever room there is. */
 	bool			strict;
 	/*
-	 * So it is where a request was held back, as it takes long, since one was
-	 * sent: one of this queue, for comparison only.
+	 * Whose request was held back, as it takes long, since one was sent, for
+	 * comparison only; in this look for one, for an equal: order matters then.
 	 */
 	const struct cfq_queue	*held_cfqq;
+	bool			held_for_equal;
 	/* Requests sent, not completed; read locklessly by cfq_nr_descriptors(). */
 	unsigned int		nr_in_driver;
 	unsigned int		pages_in_driver; /* of these; see rq_set_sent() */

@@ -433,4 +433,4 @@ meta_wanted() {
 
 mount_unified
 run_cases idle_task_creates idle_creates idle_ls rt_fsync limit_journal light_journal swap \
-	swap_hog fsync_shares fsync_only meta_flood meta_wanted idle_meta_flood idle_task_meta_flood
+	swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood meta_wanted
