@@ -377,7 +377,7 @@ void cfq_group_line(struct cfq_data *cfqd, int n)
 		cfqd->nr_waiting_in_line += n;
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->nr_in_line += n;
-		if (cfqd->nr_in_line != (n > 0))
+		if (cfqd->nr_in_line != max(n, 0))
 			return;
 		if (cfqd->self.waiting)
 			cfqd->self.group->nr_waiting_in_line += n;

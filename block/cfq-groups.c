@@ -396,7 +396,7 @@ void cfq_group_ready(struct cfq_data *cfqd, int n)
 
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->nr_ready += n;
-		if (cfqd->nr_ready != (n > 0))
+		if (cfqd->nr_ready != max(n, 0))
 			return;
 	}
 }

@@ -173,7 +173,7 @@ static bool cfq_in_debt(const struct cfq_driver_data *dd,
 {
 	const struct cfq_entity *entity;
 
-	for_each_level(entity, first) {
+	for (entity = first; entity; entity = cfq_above(entity)) {
 		const unsigned int slices = entity->trees->queues ? 4 : 8;
 
 		if (cfq_entity_in_debt(entity, cfq_lead_ns(dd, entity, slices, 1),
@@ -219,7 +219,7 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 		return true;
 	if (cfq_in_debt(&cfqmd->dd, &cfqq->entity, now_ns))
 		return false;
-	for_each_level(entity, &cfqq->entity)
+	for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
 		cfqmd->repay_until_ns = max(cfqmd->repay_until_ns,
 					    cfq_class_borrow(entity,
 							     cfqq->cost_ns,
@@ -793,7 +793,7 @@ static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 cost_ns,
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	struct cfq_entity *entity, *due;
 
-	for_each_level(entity, &cfqq->entity) {
+	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
 		due = cfq_due_before(entity, cfq_lead_ns(dd, entity, 1,
 							 CFQ_MIXED_LEAD_PART),
 				     cost_ns, now_ns);
@@ -852,7 +852,7 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 
 	if (dd->one_head)
 		return;
-	for_each_level(entity, &cfqq->entity)
+	for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
 		if (cfq_st_first(entity->st) != entity &&
 		    cfq_st_forget_behind(entity,
 					 cfq_lead_ns(dd, entity, 1,
@@ -1002,7 +1002,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (known)
 		trace_cfq_charge(cfqq, charged_ns, charged_ns,
 				 "request");
-	for_each_level(entity, &cfqq->entity) {
+	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
 		if (unlikely(cfq_classes_differ(entity->trees)))
 			entity->st->due_ns = now_ns +
 				cfq_class_wait_ns(dd, cfqq->cost_ns);

@@ -306,9 +306,11 @@ static inline void cfq_trees_init(struct cfq_trees *trees, bool queues)
 	trees->queues = queues;
 }
 
-/* From an entity up to the top. */
-#define for_each_level(entity, first) \
-	for (entity = (first); entity; entity = entity->trees->above)
+/* What @entity is part of, one level up; NULL at the top. */
+static inline struct cfq_entity *cfq_above(const struct cfq_entity *entity)
+{
+	return entity->trees->above;
+}
 
 /* The tree on which @entity competes, whether it is there or not. */
 static inline struct cfq_service_tree *

@@ -371,7 +371,7 @@ one_page() {
 
 # The first one waits for the reader each time, and must not lose what it is owed meanwhile.
 stream_owed() {
-	title "a stream of weight 800, reads of 64 KiB and a reader of 100 each: 7 times as much at least"
+	title "a stream of weight 800 beside reads of 64 KiB and a reader of 100: 7 times as much"
 	load_flash
 	make_group stream
 	make_group reads
@@ -407,7 +407,7 @@ stream_behind() {
 	start_load backup - seq 1 2000 --bs=512k --ioengine=libaio --iodepth=8
 	sleep 1
 	measure 4
-	expect "shares of device time $(shares) %, reads of real time $(ios 1), alone $((4 * alone))" \
+	expect "shares of device time $(shares) %, $(ios 1) of real time, alone $((4 * alone))" \
 		"$(share 2) >= 0.6 * $(share 3) && $(share 3) >= 0.6 * $(share 2) &&
 		$(ios 1) >= 0.3 * 4 * $alone"
 	stop_loads

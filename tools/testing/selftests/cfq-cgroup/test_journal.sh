@@ -422,7 +422,7 @@ meta_wanted() {
 	# What is in memory is of this group then
 	(run_as idle - sh -c "touch $MNT/d*/*; sync")
 	class idle 3
-	echo 100 | tee $vm/dirty_expire_centisecs >$vm/dirty_writeback_centisecs
+	echo 100 | tee "$vm/dirty_expire_centisecs" >"$vm/dirty_writeback_centisecs"
 	mount -o remount,commit=1 "$MNT" || fail "cannot remount"
 	start_load reads - read 1 "$FLOOD_MB"
 	again_and_again idle - "touch $MNT/d*/*; sleep 3"
