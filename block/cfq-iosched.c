@@ -808,7 +808,8 @@ static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 cost_ns,
 /*
  * Hold the next request of @cfqq, which may take long, back for those who are due, and
  * have requests in the device, or until just now somebody had: a timer tells when that
- * is over.  Not for longer than a class may have to wait.  Return: whether it is held.
+ * is over.  Not for longer, since anything of its group was sent, than a class may
+ * have to wait.  Return: whether it is held.
  */
 static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -821,7 +822,7 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 		return false;
 	long_ns = cfq_long_ns(dd, cfqq->next_rq);
 	if (long_ns < CFQ_LONG_NS ||
-	    cfqq->sent_ns + cfq_class_wait_ns(dd, long_ns) <= now_ns)
+	    cfqq->cfqd->sent_ns + cfq_class_wait_ns(dd, long_ns) <= now_ns)
 		return false;
 	if (!list_empty(&cfqmd->idle_cfqqs))
 		until_ns = list_last_entry(&cfqmd->idle_cfqqs, struct cfq_queue,
@@ -976,6 +977,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 		cfqd->head_kept_ns = now_ns;
 	cfqq->idle_until_ns = 0;
 	cfqq->sent_ns = now_ns;
+	cfqd->sent_ns = now_ns;
 	if (cfqq->entity.class == CFQ_CLASS_RT)
 		cfqd->cfqmd->rt_until_ns = now_ns + NSEC_PER_SEC;
 

@@ -353,6 +353,7 @@ struct cfq_data {
 	struct cfq_queue	*favoured_cfqq;
 	s64			favours_ns;	/* that such were not charged */
 	u64			head_kept_ns;	/* by streams or writeback */
+	u64			sent_ns;	/* when its last request was */
 	/* Tasks that wait for a descriptor, and when one was let in last. */
 	struct list_head	line[CFQ_NR_CLASSES];
 	unsigned int		nr_in_own_line;
