@@ -133,12 +133,11 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
  */
 static void cfqd_separate_tasks(struct cfq_data *cfqd)
 {
-	const struct cfq_member *self = cfqd->leaf;
+	const struct cfq_member *self = cfqd_leaf(cfqd);
 	struct cfq_member *tasks = &cfqd->tasks;
 
 	if (self == tasks)
 		return;
-	cfqd->leaf = tasks;
 	cfqd->queues.above = &tasks->entity;
 	tasks->idle_since_ns = self->idle_since_ns;
 	member_set_waiting(tasks, self->waiting);
@@ -165,8 +164,7 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	cfqd->self.entity.class = CFQ_CLASS_BE;
 	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
 	INIT_LIST_HEAD(&cfqd->waiters);
-	cfqd->leaf = parent ? &cfqd->self : &cfqd->tasks;
-	cfqd->queues.above = &cfqd->leaf->entity;
+	cfqd->queues.above = parent ? &cfqd->self.entity : &cfqd->tasks.entity;
 	if (parent) {
 		cfqd->self.entity.trees = &parent->members;
 		cfqd->members.above = &cfqd->self.entity;
@@ -214,7 +212,7 @@ void cfq_group_put(struct cfq_data *cfqd)
 		struct cfq_data *parent = cfqd->self.group;
 
 		list_del(&cfqd->column_node);
-		if (WARN_ON_ONCE(cfqd->leaf->entity.st || cfqd->leaf->waiting))
+		if (WARN_ON_ONCE(cfqd_leaf(cfqd)->entity.st || cfqd_leaf(cfqd)->waiting))
 			cfq_group_went_idle(cfqd, 0);
 		if (cfqmd->active_cfqd == cfqd)
 			cfq_groups_end_turn(cfqmd, 0, "left");
@@ -526,7 +524,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 			   div_u64(cfqd->stats[CFQ_STAT_TIME], NSEC_PER_USEC),
 			   cfqd->nr_queued, cfqd->nr_in_driver, cfqd->nr_held,
 			   limit,
-			   cfqd->leaf->entity.st ? " busy" : "",
+			   cfqd_leaf(cfqd)->entity.st ? " busy" : "",
 			   cfqmd->active_cfqd == cfqd ? " active" : "");
 		cfq_data_show(cfqd, m);
 	}

@@ -29,11 +29,11 @@
  *
  * 2. Limits.  A group may be limited to a number of requests on a device
  *    (cfq.nr_group_requests).  Once there is such a limit, each counts from
- *    before it has a descriptor until it is done, in its group and all above.  A task that
- *    finds one of these full sleeps on the list of that group; what is done
- *    there makes room, which is given to the first one on the list, before
- *    that wakes up.  So there is room in no group that is waited for, and
- *    nobody overtakes.  Who must not sleep gets an error.
+ *    before it has a descriptor until it is done, in its group and all above.
+ *    A task that finds one of these full sleeps on the list of that group;
+ *    what is done there makes room, which is given to the first one on the
+ *    list, before that wakes up.  So there is room in no group that is waited
+ *    for, and nobody overtakes.  Who must not sleep gets an error.
  *
  * What has no other context in its description is called with cfqmd->lock held.
  */
@@ -225,7 +225,7 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	const struct cfq_member *leaf = cfqd->leaf;
+	const struct cfq_member *leaf = cfqd_leaf(cfqd);
 	const unsigned int total = cfq_descriptors_for(cfqmd, class, more);
 	const unsigned int all_held = cfq_nr_descriptors(cfqmd);
 	const bool parked = cfqmd->active_cfqd && cfqmd->active_cfqd != cfqd;
@@ -373,7 +373,7 @@ void cfq_group_line(struct cfq_data *cfqd, int n)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	if (cfqd->leaf == &cfqd->tasks && cfqd->tasks.waiting)
+	if (cfqd_leaf(cfqd) == &cfqd->tasks && cfqd->tasks.waiting)
 		cfqd->nr_waiting_in_line += n;
 	for (; cfqd; cfqd = cfqd->self.group) {
 		cfqd->nr_in_line += n;
@@ -411,6 +411,7 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
 	while (cfqd && !(waiter = cfq_line_due(cfqd, now_ns)))
-		cfqd = cfq_next_waiting_group(cfqd->leaf->group, cfqd->leaf);
+		cfqd = cfq_next_waiting_group(cfqd_leaf(cfqd)->group,
+					      cfqd_leaf(cfqd));
 	return waiter;
 }

@@ -37,7 +37,7 @@
  *    What is idle is on no tree, so its part falls to those beside it.  A group
  *    without I/O in it or below it on a device does not exist there.  Until
  *    a group has its first child there, its tasks need no tree of their own:
- *    they compete as the group (cfqd->leaf), which makes a request cheaper.
+ *    they compete as the group (cfqd_leaf()), which makes a request cheaper.
  *
  * 2. Disks: groups take turns.  If the requests of several groups are always
  *    in a disk at once, the disk decides whom it serves: it prefers what is
@@ -203,7 +203,7 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
 		const bool waiting = member->waiting;
 
 		/* Where it waits, too, it is sorted. */
@@ -227,7 +227,7 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 
 	if (!active)
 		return;
-	for (rival = active->leaf; rival->group; rival = member_above(rival)) {
+	for (rival = cfqd_leaf(active); rival->group; rival = member_above(rival)) {
 		if (rival->group != member->group)
 			continue;
 		if (member->entity.class != rival->entity.class)
@@ -283,12 +283,12 @@ static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 {
 	struct cfq_member *member, *top = NULL;
-	const bool waited = cfqd->leaf->waiting;
+	const bool waited = cfqd_leaf(cfqd)->waiting;
 	bool was_away = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
 		if (member->entity.st)
 			break;
 		/* Between one request and the next it has not been away. */
@@ -342,10 +342,10 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 	if (!waiting) {
 		if (cfqmd->active_cfqd == cfqd)
 			cfq_groups_end_turn(cfqmd, now_ns, "empty");
-		if (cfqd->leaf->entity.st || cfqd->leaf->waiting)
+		if (cfqd_leaf(cfqd)->entity.st || cfqd_leaf(cfqd)->waiting)
 			cfqmd->nr_busy_groups--;
 	}
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
 		if (member->entity.st)
 			cfq_st_del(&member->entity);
 		else if (member->waiting == waiting)
@@ -370,7 +370,7 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
  */
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
 {
-	struct cfq_member *member = cfqd->leaf;
+	struct cfq_member *member = cfqd_leaf(cfqd);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
@@ -410,7 +410,7 @@ static bool cfq_group_needs_device(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 
-	if (cfqd->nr_queued || (cfqd->nr_in_driver && cfqd->leaf->entity.st))
+	if (cfqd->nr_queued || (cfqd->nr_in_driver && cfqd_leaf(cfqd)->entity.st))
 		return true;
 	return !cfq_must_empty(dd) &&
 	       (cfq_data_idles(cfqd, now_ns) ||
@@ -448,7 +448,7 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 {
 	const struct cfq_member *member;
 
-	for (member = cfqd->leaf; member->group; member = member_above(member)) {
+	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
 		struct cfq_entity *rival = cfq_st_first(member_tree(member));
 		struct cfq_data *other;
 
@@ -568,7 +568,7 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd)
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd->leaf; member->group; member = member_above(member))
+	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member))
 		if (cfq_member_must_wait(member))
 			return true;
 	return false;
@@ -579,7 +579,7 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 {
 	struct cfq_member *member;
 
-	for (member = cfqd->leaf; member->group; member = member_above(member))
+	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member))
 		if (cfq_first_better(&member->group->members, member->entity.class) ||
 		    cfq_st_first(member_tree(member)) != &member->entity)
 			return false;
@@ -733,7 +733,7 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (!active)
 		return NULL;
-	for (member = active->leaf; member->group; member = member_above(member)) {
+	for (member = cfqd_leaf(active); member->group; member = member_above(member)) {
 		overdue = cfq_overdue_member(member->group, false, now_ns);
 		if (!overdue)
 			continue;
@@ -809,7 +809,7 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 	/* It was to ride: the group whose turn it is may have to be waited for. */
 	if (cfqd->cfqmd->dd.one_head)
 		return cfqd != active ? active : NULL;
-	if (!cfqd->leaf->entity.st)
+	if (!cfqd_leaf(cfqd)->entity.st)
 		return NULL;
-	return cfq_next_group(cfqd->leaf->group, cfqd->leaf, now_ns);
+	return cfq_next_group(cfqd_leaf(cfqd)->group, cfqd_leaf(cfqd), now_ns);
 }

@@ -1153,7 +1153,7 @@ static bool cfqq_last_before_others(struct cfq_queue *cfqq)
 	struct cfq_entity *next = cfq_st_next(&cfqq->entity);
 
 	/* To another class or group, or to one that keeps the head for long. */
-	return cfqq->cfqd->queues.of[cfqq->entity.class].nr == 1 ||
+	return cfqq->entity.st->nr == 1 ||
 	       (next && cfqq_keeps_head(entity_to_cfqq(next)));
 }
 

@@ -16,6 +16,12 @@ static inline struct cfq_member *entity_to_member(struct cfq_entity *entity)
 	return container_of(entity, struct cfq_member, entity);
 }
 
+/* As what do the tasks of @cfqd compete: as such, or, without a child, as the group? */
+static inline struct cfq_member *cfqd_leaf(const struct cfq_data *cfqd)
+{
+	return entity_to_member(cfqd->queues.above);
+}
+
 /* The member that @member is part of; one without a group above the last. */
 static inline struct cfq_member *member_above(const struct cfq_member *member)
 {
@@ -37,7 +43,7 @@ static inline struct cfq_data *member_cfqd(struct cfq_member *member)
 /* Is @member tasks, by themselves or as all that their group has? */
 static inline bool member_is_leaf(struct cfq_member *member)
 {
-	return member == member_cfqd(member)->leaf;
+	return member == cfqd_leaf(member_cfqd(member));
 }
 
 /*
@@ -88,7 +94,7 @@ static inline u32 cfq_group_share(const struct cfq_data *cfqd)
 	const struct cfq_member *member;
 	u32 share = CFQ_SHARE_ALL;
 
-	for (member = cfqd->leaf; member->group; member = member_above(member))
+	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member))
 		share = cfq_share_of(share, member->entity.weight,
 				     member_rivals_weight(member));
 	return share;

@@ -260,7 +260,7 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);
-	cfq_st_add(&cfqd->queues.of[cfqq->entity.class], &cfqq->entity, credit_ns);
+	cfq_st_add(cfq_entity_tree(&cfqq->entity), &cfqq->entity, credit_ns);
 	cfqd->nr_sync_busy += cfqq->sync;
 	cfq_group_became_busy(cfqd, urgent, now_ns);
 }
@@ -280,9 +280,9 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
  */
 bool cfqq_outran_others(const struct cfq_queue *cfqq)
 {
-	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	const s64 max_lead_ns = cfq_max_lead_ns(dd) / CFQ_MIXED_LEAD_PART;
 	const struct cfq_entity *own = &cfqq->entity;
+	const s64 max_lead_ns = cfq_lead_ns(cfqd_dd(cfqq->cfqd), own, 1,
+					    CFQ_MIXED_LEAD_PART);
 	struct cfq_entity *entity;
 	int nr = 0;
 

@@ -159,7 +159,7 @@ static inline bool cfqq_may_dispatch(const struct cfq_queue *cfqq)
 		return !cfqd->nr_sync_busy || cfqq->nr_in_driver <
 		       cfq_async_depth(tun->slice_async_rq,
 				       IOPRIO_PRIO_LEVEL(cfqq->ioprio));
-	if (cfqq_is_active(cfqq) && cfqd->queues.of[cfqq->entity.class].nr > 1)
+	if (cfqq_is_active(cfqq) && cfqq->entity.st->nr > 1)
 		return cfqq->nr_in_driver < tun->quantum;
 	return true;
 }

@@ -365,8 +365,6 @@ struct cfq_data {
 	/* The group layer. */
 	struct cfq_member	tasks;		/* among the child groups */
 	struct cfq_member	self;		/* among the siblings */
-	/* As what its tasks compete: &tasks, or &self if there was no child. */
-	struct cfq_member	*leaf;
 	struct cfq_trees	members;
 	unsigned int		nr_ready;	/* members with a request queued */
 	unsigned int		nr_in_line;	/* members with tasks in a line */

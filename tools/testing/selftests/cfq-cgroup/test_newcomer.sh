@@ -26,8 +26,7 @@ seconds_until() {
 
 # has_come GROUP: it has a request
 has_come() {
-	[ "$(sed -n "s|^group /$1 .* queued \([0-9]*\) driver \([0-9]*\) .*|\1\2|p" \
-		"/sys/kernel/debug/block/$DISK/sched/trees")" -gt 0 ]
+	[ "$(stat "$1" queued)$(stat "$1" inflight)" -gt 0 ]
 } 2>/dev/null
 
 arrivals() {
