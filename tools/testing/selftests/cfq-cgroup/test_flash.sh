@@ -387,6 +387,32 @@ stream_owed() {
 	expect "shares of device time $(shares) %" "$(share 1) >= 7 * $(share 2)"
 }
 
+# busy NR: device time of the NRth stretch
+busy() {
+	awk -v nr="$1" 'NR == nr { print $3 }' "$TMP/ranges"
+}
+
+# A stream waits for an eighth of what its request takes, and not until the reader comes again. What
+# waits is merged, so its requests say nothing.
+thinking() {
+	local alone
+
+	title "a stream of 512 KiB beside a reader that thinks for 2 ms: 0.75 of its rate alone"
+	load_flash
+	make_group stream
+	make_group reader
+	watch_mb 0 1000 1000 1000
+	start_load stream - seq 1 0 --bs=512k --ioengine=libaio --iodepth=8
+	sleep 1
+	measure 2
+	alone=$(busy 1)
+	start_load reader - read 1 1000 --thinktime=2000
+	sleep 1
+	measure 2
+	expect "of what it is busy for the stream alone: $(awk "BEGIN { print $(busy 1) / $alone }")" \
+		"$(busy 1) >= 0.75 * $alone && $(ios 2) > 500"
+}
+
 # The one of real time is always there or expected back, and small reads of its own class are served
 # meanwhile.
 stream_behind() {
@@ -534,6 +560,6 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
 	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
-	huger_writes stream streams one_page stream_owed stream_behind beside_rt large_writes \
+	huger_writes stream streams one_page stream_owed thinking stream_behind beside_rt large_writes \
 	slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
