@@ -678,8 +678,8 @@ static struct cfq_data *cfq_next_group(struct cfq_data *group,
 
 /*
  * All requests of @cfqd, whose turn it is, are in the disk, and they are few.  Who
- * sends some along?  They have to be about as many, so that neither has to wait
- * for long because of the other.  An empty disk has nothing to put in order:
+ * sends some along?  They have to be about as many, or the few fall behind in the disk
+ * and are waited for.  An empty disk has nothing to put in order:
  * there the next request of @cfqd is waited for.
  */
 static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)

@@ -8,8 +8,7 @@
  *       cfq_queue  one per task (sync) or per priority (shared); owns requests
  *
  * Both layers order what they serve on the same kind of service tree, by
- * virtual device time; the functions on that tree are below, and are pure but
- * for the tree they are given.
+ * virtual device time: see block/cfq-sched.h.
  */
 #ifndef _LINUX_CFQ_IOSCHED_H
 #define _LINUX_CFQ_IOSCHED_H

@@ -11,7 +11,7 @@ its path:
   SHARE     share of the device's time that it had
   REQ/S     requests that were sent to the device, in a second
   MB/S      of these requests, 10^6 bytes in a second
-  WAIT      ms from the allocation of a request until it was sent, the mean
+  WAIT      ms from when a request was queued until it was sent, the mean
   INFLIGHT  requests in the device now
   QUEUED    requests that wait now
 
