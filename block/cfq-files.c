@@ -289,15 +289,16 @@ static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
 	if (ret)
 		return ret;
 
-	/* Before the first limit: who sees it asks for a place. */
-	if (limit != CFQ_NO_LIMIT)
-		cfq_groups_expect_limits();
-	if (input.for_device)
-		return cfq_cgroup_set_for_device(cfqc, input.dev,
+	ret = input.for_device ?
+		cfq_cgroup_set_for_device(cfqc, input.dev,
 				offsetof(struct cfq_device_settings, max_held),
-				limit) ?: nbytes;
-
-	return cfq_cgroup_set(cfqc, &cfqc->max_held, limit) ?: nbytes;
+				limit) :
+		cfq_cgroup_set(cfqc, &cfqc->max_held, limit);
+	if (ret)
+		return ret;
+	if (limit && limit != CFQ_NO_LIMIT)
+		cfq_groups_expect_limits();
+	return nbytes;
 }
 
 /* Requests of @group and those below it that wait, and that were sent. */

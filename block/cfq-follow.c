@@ -185,12 +185,14 @@ static void cfq_follow_groups(struct cgroup_subsys_state *top, bool below)
 		cfq_follow_failed(-ENOMEM);
 		return;
 	}
-	mutex_lock(&cfq_follow_mutex);
 	rcu_read_lock();
 	css_for_each_descendant_pre(css, top) {
 		if (css_tryget_online(css)) {
 			rcu_read_unlock();
+			/* Of one at a time: there may be many below. */
+			mutex_lock(&cfq_follow_mutex);
 			cfq_follow(css, path);
+			mutex_unlock(&cfq_follow_mutex);
 			rcu_read_lock();
 			css_put(css);
 		}
@@ -198,7 +200,6 @@ static void cfq_follow_groups(struct cgroup_subsys_state *top, bool below)
 			break;
 	}
 	rcu_read_unlock();
-	mutex_unlock(&cfq_follow_mutex);
 	kfree(path);
 }
 

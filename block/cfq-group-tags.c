@@ -29,7 +29,9 @@
  *
  * 2. Limits.  A group may be limited to a number of requests on a device
  *    (cfq.nr_group_requests).  Once there is such a limit, each counts from
- *    before it has a descriptor until it is done, in its group and all above.
+ *    before it has a descriptor until it is done, in its group and all above;
+ *    not so what comes to a full group without having asked, as what is written
+ *    back.
  *    A task that finds one of these full sleeps on the list of that group;
  *    what is done there makes room, which is given to the first one on the
  *    list, before that wakes up.  So there is room in no group that is waited
@@ -43,9 +45,9 @@
 bool cfq_limit_was_set __read_mostly;
 
 /**
- * cfq_groups_expect_limits - the number of requests of a group will be limited
+ * cfq_groups_expect_limits - the number of requests of a group is limited
  *
- * Who sees a limit has seen this, and asks for a place.
+ * Who does not see this yet asks for no place, and is not counted.
  *
  * Context: any.
  */
@@ -75,18 +77,6 @@ bool cfq_group_limits_current(const struct cfq_data *cfqd)
 	       cfqd_limited(cfqd);
 }
 
-/**
- * cfq_group_hold - a group has one more request, whatever its limit
- * @cfqd: the group on the device
- */
-void cfq_group_hold(struct cfq_data *cfqd)
-{
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	for (; cfqd; cfqd = cfqd->self.group)
-		cfqd->nr_held++;
-}
-
 /* The group, @cfqd or above, that has no room for a request of @cfqd. */
 static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
 {
@@ -96,11 +86,39 @@ static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
 }
 
 /**
+ * cfq_group_hold - a group has one more request
+ * @cfqd: the group on the device
+ * @anyway: also if that is past a limit
+ *
+ * Return: false if it is not counted, as there is no room for it.
+ */
+bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
+{
+	lockdep_assert_held(&cfqd->cfqmd->lock);
+
+	if (!anyway && cfqd_obstacle(cfqd))
+		return false;
+	for (; cfqd; cfqd = cfqd->self.group)
+		cfqd->nr_held++;
+	return true;
+}
+
+/* The first group above @cfqd of which there are some who wait for room. */
+static struct cfq_data *cfqd_waited_for(const struct cfq_data *cfqd)
+{
+	struct cfq_data *above = cfqd->self.group;
+
+	while (above && list_empty(&above->waiters))
+		above = above->self.group;
+	return above;
+}
+
+/**
  * cfqd_admit - there may be room in a group
  * @cfqd: the group on the device
  *
  * It is given to those who wait for it, in the order in which they came.  Who
- * finds another of the groups above full waits there.
+ * finds another of the groups above full, or waited for, waits there.
  */
 void cfqd_admit(struct cfq_data *cfqd)
 {
@@ -111,12 +129,15 @@ void cfqd_admit(struct cfq_data *cfqd)
 
 		if (obstacle == cfqd)
 			break;
+		/* Those there came before. */
+		if (!obstacle)
+			obstacle = cfqd_waited_for(cfqd);
 		if (obstacle) {
 			list_move_tail(&waiter->node, &obstacle->waiters);
 			continue;
 		}
 		list_del(&waiter->node);
-		cfq_group_hold(waiter->cfqd);
+		cfq_group_hold(waiter->cfqd, true);
 		/* Then it is gone. */
 		complete(&waiter->go_on);
 	}
@@ -157,7 +178,7 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 
 	cfq_lock(cfqmd);
 	cfqd = cfq_group_get_current(cfqmd);
-	full = cfqd_limited(cfqd) && cfqd_obstacle(cfqd);
+	full = cfqd_obstacle(cfqd);
 	cfq_group_put(cfqd);
 	cfq_unlock(cfqmd);
 	return full;
@@ -189,7 +210,7 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	}
 	obstacle = cfqd_obstacle(cfqd);
 	if (!obstacle) {
-		cfq_group_hold(cfqd);
+		cfq_group_hold(cfqd, true);
 		return cfqd;
 	}
 	if (!wait) {
@@ -396,8 +417,6 @@ void cfq_group_line(struct cfq_data *cfqd, int n)
  */
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	const enum cfq_class class = cfqmd->nr_rt_waiting ? CFQ_CLASS_RT :
-							    CFQ_CLASS_BE;
 	struct cfq_data *cfqd = cfq_overdue_in_line(&cfqmd->root, now_ns);
 	struct cfq_waiter *waiter = NULL;
 
@@ -405,8 +424,7 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (cfqd)
 		waiter = cfq_line_due(cfqd, now_ns);
-	if (waiter || cfq_nr_descriptors(cfqmd) >=
-		      cfq_descriptors_for(cfqmd, class, false))
+	if (waiter || cfq_nr_descriptors(cfqmd) >= cfqmd->dd.queue->nr_requests)
 		return waiter;
 
 	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);

@@ -304,6 +304,9 @@ static void cfq_repay(struct callback_head *work)
 	repayment = container_of(work, struct cfq_repayment, work);
 	until_ns = repayment->until_ns;
 	kfree(repayment);
+	/* With io_uring such work is done there as well, with a mutex held. */
+	if (current->in_execve)
+		until_ns = 0;
 	if (cfq_sleep_until(min(until_ns, now_ns + CFQ_REPAYMENT_NS),
 			    TASK_KILLABLE))
 		cfq_sleep_until(until_ns, TASK_INTERRUPTIBLE);
@@ -494,7 +497,7 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 	struct cfq_cgroup *cfqc;
 	bool same_group, shared;
 
-	if (!cfqq || !rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf) ||
+	if (!rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf) ||
 	    cfq_opf_urgent(rq->cmd_flags) != cfq_opf_urgent(bio->bi_opf))
 		return false;
 
@@ -615,8 +618,6 @@ static void cfq_request_merged(struct request_queue *q, struct request *rq,
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
 
-	if (!cfqq)
-		return;
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
 	if (type == ELEVATOR_BACK_MERGE) {
 		/* This is where a stream will go on. */
@@ -628,29 +629,22 @@ static void cfq_request_merged(struct request_queue *q, struct request *rq,
 	}
 }
 
-/* @next was merged into @rq and will be freed; it may be on no queue yet. */
+/* @next, which came after it in the same queue, was merged into @rq. */
 static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 				struct request *next)
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
 
-	if (cfqq) {
-		cfqq->last_request_end = max(cfqq->last_request_end,
-					     rq_end_sector(rq));
-		cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
-	}
-
-	cfqq = rq_cfqq(next);
-	if (!cfqq || RB_EMPTY_NODE(&next->rb_node))
-		return;
-	if (cfqq == rq_cfqq(rq) && !cfq_opf_urgent(rq->cmd_flags) &&
+	cfqq->last_request_end = max(cfqq->last_request_end,
+				     rq_end_sector(rq));
+	cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
+	if (!cfq_opf_urgent(rq->cmd_flags) &&
 	    (cfq_opf_urgent(next->cmd_flags) ||
 	     next->fifo_time < rq->fifo_time)) {
 		list_move(&rq->queuelist, &next->queuelist);
 		rq->fifo_time = next->fifo_time;
 	}
 	cfqq_unlink_rq(cfqq, next);
-	cfqq_check_idle(cfqq, ktime_get_ns());
 }
 
 /*

@@ -123,7 +123,7 @@ static inline bool cfq_groups_limited(void)
 bool cfq_group_limits_current(const struct cfq_data *cfqd);
 bool cfq_group_current_full(struct cfq_meta_data *cfqmd);
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
-void cfq_group_hold(struct cfq_data *cfqd);
+bool cfq_group_hold(struct cfq_data *cfqd, bool anyway);
 void cfq_group_release(struct cfq_data *cfqd);
 
 /* The cgroup, NULL once it is removed. */
@@ -264,7 +264,7 @@ static inline bool cfq_group_limits_current(const struct cfq_data *cfqd)
 
 static inline struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd,
 						   bool wait) { return NULL; }
-static inline void cfq_group_hold(struct cfq_data *cfqd) { }
+static inline bool cfq_group_hold(struct cfq_data *cfqd, bool anyway) { return true; }
 static inline void cfq_group_release(struct cfq_data *cfqd) { }
 
 static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,

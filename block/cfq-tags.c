@@ -154,15 +154,15 @@ static noinline void cfq_place_request(struct request *rq,
 
 /**
  * cfq_hold_request - a request is counted in the group of its queue
- * @rq: the request, which gives up its place for that
+ * @rq: the request, which gives up its place for that; without one it is counted
+ *	only if there is room, as others of the groups above would have to wait for it
  */
 void cfq_hold_request(struct request *rq)
 {
 	struct cfq_data *cfqd = rq_cfqq(rq)->cfqd;
 	struct cfq_data *place = rq->elv.priv[1];
 
-	rq->elv.priv[1] = (void *)RQ_HELD;
-	cfq_group_hold(cfqd);
+	rq->elv.priv[1] = cfq_group_hold(cfqd, place) ? (void *)RQ_HELD : NULL;
 	if (place) {
 		cfq_group_release(place);
 		cfq_group_put(place);
@@ -243,6 +243,13 @@ static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
 	return next;
 }
 
+/* Was none of @class let in from the line of @cfqd for too long? */
+static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class,
+			    u64 now_ns)
+{
+	return cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns;
+}
+
 /*
  * The class whose turn it is in the line of @cfqd, which is not empty: the best
  * one, or one that it has kept waiting for too long.
@@ -254,7 +261,7 @@ static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, u64 now_ns)
 
 	for (class = best + 1; class < CFQ_NR_CLASSES; class++)
 		if (!list_empty(&cfqd->line[class]) &&
-		    cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns)
+		    cfq_class_waits(cfqd, class, now_ns))
 			return class;
 	return best;
 }
@@ -268,11 +275,17 @@ static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, u64 now_ns)
  */
 struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 {
+	const enum cfq_class class = cfq_line_class(cfqd, now_ns);
 	struct cfq_waiter *waiter;
 	unsigned int nr;
+	bool room;
 
-	waiter = cfq_line_next(cfqd, cfq_line_class(cfqd, now_ns), &nr);
-	return cfq_group_has_room(cfqd, waiter->class, nr) ? waiter : NULL;
+	waiter = cfq_line_next(cfqd, class, &nr);
+	/* From who has waited for too long nothing is kept. */
+	room = cfq_class_waits(cfqd, class, now_ns) ?
+	       cfq_group_has_room(cfqd, CFQ_CLASS_RT, false) :
+	       cfq_group_has_room(cfqd, class, nr);
+	return room ? waiter : NULL;
 }
 
 /**
@@ -296,7 +309,6 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqd->line_served_ns[waiter->class] = now_ns;
 		cfqd->nr_in_own_line--;
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
-		cfqmd->nr_rt_waiting -= waiter->class == CFQ_CLASS_RT;
 		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = now_ns;
@@ -373,7 +385,6 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class,
 	lockdep_assert_held(&cfqmd->lock);
 
 	WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
-	cfqmd->nr_rt_waiting += class == CFQ_CLASS_RT;
 	if (!cfqd->nr_in_own_line++)
 		cfq_group_line(cfqd, 1);
 	cfq_group_waits(cfqd, ktime_get_ns());

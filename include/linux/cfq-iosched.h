@@ -406,7 +406,6 @@ struct cfq_data {
  * @nothing_to_send: no request need be asked for; read locklessly by has_work
  * @nr_since_withheld: completions since then
  * @nr_waiting: tasks that wait for a descriptor; read locklessly
- * @nr_rt_waiting: those of them that are of the real time class
  * @nr_admitted: those that did and may go on, but have no request queued yet;
  *	read locklessly
  * @rt_until_ns: until when a task of the real time class may be back
@@ -439,7 +438,6 @@ struct cfq_meta_data {
 	bool			nothing_to_send;
 	unsigned int		nr_since_withheld;
 	unsigned int		nr_waiting;
-	unsigned int		nr_rt_waiting;
 	unsigned int		nr_admitted;
 	u64			rt_until_ns;
 	struct cfq_queue	*merge_cfqq;

@@ -148,6 +148,43 @@ below() {
 	holds p/b 2
 }
 
+not_overtaken() {
+	title "who waits for room above has his part, though the group beside may have all of it"
+	load_disk
+	make_group p
+	make_group p/a
+	make_group p/b
+	watch_mb 0 5000 5000 5000
+	limit p 8
+	limit p/a 8
+	start_load p/a - read 20 0
+	sleep 1
+	start_load p/b - read 20 5000
+	sleep 1
+	measure 4
+	expect "$(ios 1) and $(ios 2) reads, $(held p) held" \
+		"$(ios 2) >= 0.5 * $(ios 1) && $(held p) <= 8"
+}
+
+# In version 1 what is written back is of the group that the pages are of with memory there, as in
+# version 2.
+beside_written_back() {
+	title "what is written back for a group does not keep those beside it from their parent's room"
+	mount_unified
+	load_disk
+	make_group p
+	make_group p/a
+	make_group p/b
+	watch_mb 0 5000 5000 5000
+	limit p 8
+	start_load p/a - write 4 0 --direct=0
+	sleep 5
+	start_load p/b - read 2 5000
+	sleep 1
+	measure 4
+	expect "$(ios 1) writes, $(ios 2) reads" "$(ios 1) > 0 && $(ios 2) > 100"
+}
+
 lowered() {
 	title "a limit that is lowered below what is held does no harm, raised it lets in who waits"
 	load_disk
@@ -432,5 +469,6 @@ burst_real_time() {
 }
 
 needs_groups
-run_cases legacy_form within below lowered raised nowait uring flush_nowait shared_io workers \
-	waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time unified_form
+run_cases legacy_form within below not_overtaken lowered raised nowait uring flush_nowait shared_io workers \
+	waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time unified_form \
+	beside_written_back

@@ -111,6 +111,25 @@ before_crowd() {
 rt_before_crowd() { before_crowd rt/4 be/4; }
 be_before_crowd() { before_crowd be/4 idle; }
 
+# beside_all NR PRIORITY LOWER: one of the lower class beside so many
+beside_all() {
+	make_group g
+	watch_mb 0 30000 30000 250
+	start_load g "$2" read "$1" 0
+	sleep 2
+	start_load g "$3" read 1 30000
+	sleep 1
+	measure 8
+	expect "$(ios 1) and $(ios 2) reads" "$(ios 2) >= 5"
+}
+
+# What is kept for real time would be kept from who is overdue, too
+rt_has_all() {
+	title "best effort is let in although tasks of real time have all descriptors but one"
+	load_disk
+	beside_all $(($(cat "$QUEUE/nr_requests") - 1)) rt/4 be/4
+}
+
 # hang GROUP PRIORITY: a task whose read the disk keeps until it times out
 hang() {
 	echo "1 requeue" >"$MODEL/hang"
@@ -289,6 +308,6 @@ beside_writeback() {
 }
 
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd sixth favour \
+	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_has_all sixth favour \
 	favour_is_bounded beside_read_ahead beside_writeback hung_task hung_large \
 	${CONTROLLER:+hung_group}
