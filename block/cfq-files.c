@@ -274,6 +274,7 @@ static int cfqc_limits_show(struct seq_file *m, void *unused)
 static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
 				 size_t nbytes, loff_t off)
 {
+	const size_t setting = offsetof(struct cfq_device_settings, max_held);
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
 	struct cfq_device_input input;
 	u64 limit = 0;
@@ -289,11 +290,11 @@ static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
 	if (ret)
 		return ret;
 
-	ret = input.for_device ?
-		cfq_cgroup_set_for_device(cfqc, input.dev,
-				offsetof(struct cfq_device_settings, max_held),
-				limit) :
-		cfq_cgroup_set(cfqc, &cfqc->max_held, limit);
+	if (input.for_device)
+		ret = cfq_cgroup_set_for_device(cfqc, input.dev, setting,
+						limit);
+	else
+		ret = cfq_cgroup_set(cfqc, &cfqc->max_held, limit);
 	if (ret)
 		return ret;
 	if (limit && limit != CFQ_NO_LIMIT)

@@ -409,7 +409,7 @@ thinking() {
 	start_load reader - read 1 1000 --thinktime=2000
 	sleep 1
 	measure 2
-	expect "of what it is busy for the stream alone: $(awk "BEGIN { print $(busy 1) / $alone }")" \
+	expect "of its time alone the stream has $(awk "BEGIN { print $(busy 1) / $alone }")" \
 		"$(busy 1) >= 0.75 * $alone && $(ios 2) > 500"
 }
 
@@ -560,6 +560,6 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
 	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
-	huger_writes stream streams one_page stream_owed thinking stream_behind beside_rt large_writes \
-	slow_writes stuck hung_group \
+	huger_writes stream streams one_page stream_owed thinking stream_behind beside_rt \
+	large_writes slow_writes stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}

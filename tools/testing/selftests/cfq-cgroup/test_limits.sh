@@ -166,10 +166,9 @@ not_overtaken() {
 		"$(ios 2) >= 0.5 * $(ios 1) && $(held p) <= 8"
 }
 
-# In version 1 what is written back is of the group that the pages are of with memory there, as in
-# version 2.
+# Version 2: with memory in the same hierarchy what is written back is of those who wrote it.
 beside_written_back() {
-	title "what is written back for a group does not keep those beside it from their parent's room"
+	title "what is written back for a group leaves room in its parent to those beside it"
 	mount_unified
 	load_disk
 	make_group p
@@ -469,6 +468,6 @@ burst_real_time() {
 }
 
 needs_groups
-run_cases legacy_form within below not_overtaken lowered raised nowait uring flush_nowait shared_io workers \
-	waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time unified_form \
-	beside_written_back
+run_cases legacy_form within below not_overtaken lowered raised nowait uring flush_nowait \
+	shared_io workers waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time \
+	unified_form beside_written_back

@@ -308,6 +308,6 @@ beside_writeback() {
 }
 
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_has_all sixth favour \
-	favour_is_bounded beside_read_ahead beside_writeback hung_task hung_large \
+	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_has_all sixth \
+	favour favour_is_bounded beside_read_ahead beside_writeback hung_task hung_large \
 	${CONTROLLER:+hung_group}
