@@ -203,7 +203,7 @@ all_served() {
 }
 
 scsi() {
-	local nr device host errors
+	local nr device host
 
 	title "$NR_REMOVALS times a SCSI disk has errors, goes and is found again: no wrong byte"
 	use_model scsi_debug none
@@ -230,6 +230,9 @@ scsi() {
 		echo 18 >/sys/bus/pseudo/drivers/scsi_debug/opts
 		echo 37 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
 		sleep 0.2
+		# They may have read past it by now
+		! "$DD" if="$DEV" of=/dev/null bs=4k count=1 skip=520 iflag=direct 2>/dev/null ||
+			fail "a bad sector was read"
 		device=$(readlink -f "/sys/block/$DISK/device")
 		host=${device##*/}
 		if [ $((nr % 2)) = 0 ]; then
@@ -249,8 +252,6 @@ scsi() {
 		remove_group "new$nr"
 		progress removals "$nr" "$NR_REMOVALS"
 	done
-	errors=$(dmesg | grep -c 'critical medium error')
-	expect "$errors errors are still in the log" "$errors > 0"
 }
 
 # --- above and beside ---
