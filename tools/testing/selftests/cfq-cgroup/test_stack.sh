@@ -203,7 +203,7 @@ all_served() {
 }
 
 scsi() {
-	local nr device host
+	local nr device host errors
 
 	title "$NR_REMOVALS times a SCSI disk has errors, goes and is found again: no wrong byte"
 	use_model scsi_debug none
@@ -252,6 +252,8 @@ scsi() {
 		remove_group "new$nr"
 		progress removals "$nr" "$NR_REMOVALS"
 	done
+	errors=$(dmesg | grep -c 'critical medium error')
+	expect "$errors errors are still in the log" "$errors > 0"
 }
 
 # --- above and beside ---

@@ -111,23 +111,18 @@ before_crowd() {
 rt_before_crowd() { before_crowd rt/4 be/4; }
 be_before_crowd() { before_crowd be/4 idle; }
 
-# beside_all NR PRIORITY LOWER: one of the lower class beside so many
-beside_all() {
-	make_group g
-	watch_mb 0 30000 30000 250
-	start_load g "$2" read "$1" 0
-	sleep 2
-	start_load g "$3" read 1 30000
-	sleep 1
-	measure 8
-	expect "$(ios 1) and $(ios 2) reads" "$(ios 2) >= 5"
-}
-
 # What is kept for real time would be kept from who is overdue, too
 rt_has_all() {
 	title "best effort is let in although tasks of real time have all descriptors but one"
 	load_disk
-	beside_all $(($(cat "$QUEUE/nr_requests") - 1)) rt/4 be/4
+	make_group g
+	watch_mb 0 30000 30000 250
+	start_load g rt/4 read $(($(cat "$QUEUE/nr_requests") - 1)) 0
+	sleep 2
+	start_load g be/4 read 1 30000
+	sleep 1
+	measure 8
+	expect "$(ios 1) and $(ios 2) reads" "$(ios 2) >= 5"
 }
 
 # hang GROUP PRIORITY: a task whose read the disk keeps until it times out
