@@ -77,7 +77,8 @@
  *
  * 6. What others wait for.  Requests for metadata, the journal and swap space are
  *    sent before all others, whosever they are, and charged to whom they are
- *    for.  A disk gets nothing else while it serves others instead for long
+ *    for; what is written back for half of the time only (cfq_urgent_request()).
+ *    A disk gets nothing else while it serves others instead for long
  *    (cfq_waits_for_first()).  Who is in debt has none that are urgent, unless
  *    somebody works for him; so nobody gains by having many (cfq_opf_urgent()),
  *    and who needs ever more memory has his share of the device to swap.
@@ -251,7 +252,8 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 
 	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
-	cfqq_link_rq(cfqq, rq, urgent ? &cfqd->cfqmd->urgent : &cfqq->fifo);
+	cfqq_link_rq(cfqq, rq, urgent ?
+		     &cfqd->cfqmd->urgent[rq_is_sync(rq)] : &cfqq->fifo);
 	cfqq_update_statistics(cfqq, rq, now_ns);
 	if (dd->one_head || !cfqq->next_rq)
 		cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
@@ -378,8 +380,9 @@ static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 
 	if (dd->heads.cpus_busy && !urgent && cfqq->nr_in_driver &&
 	    cfqq->entity.class != CFQ_CLASS_RT && cfq_device_busy(dd)) {
-		if (!cfqmd->withheld && list_empty(&cfqmd->urgent) &&
-		    cfqq->nr_queued == cfqmd->nr_queued)
+		if (!cfqmd->withheld && cfqq->nr_queued == cfqmd->nr_queued &&
+		    list_empty(&cfqmd->urgent[0]) &&
+		    list_empty(&cfqmd->urgent[1]))
 			cfq_set_withheld(cfqmd, true, now_ns);
 	} else if (cfqmd->nothing_to_send &&
 		   (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
@@ -764,7 +767,7 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 
 	entity = cfq_overdue_entity(&cfqd->queues, group_overdue, now_ns,
 				    cfq_entity_sends);
-	return entity ? rq_entry_fifo(entity_to_cfqq(entity)->fifo.next) : NULL;
+	return entity ? cfqq_oldest_rq(entity_to_cfqq(entity)) : NULL;
 }
 
 /*
@@ -913,7 +916,7 @@ static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
 
 	if (cfqq->nr_queued > 1 &&
 	    cfqq->since_fifo_check % (u32)tun->quantum == 0) {
-		struct request *oldest = rq_entry_fifo(cfqq->fifo.next);
+		struct request *oldest = cfqq_oldest_rq(cfqq);
 
 		if (now_ns > oldest->fifo_time)
 			return oldest;
@@ -1083,6 +1086,27 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return rq;
 }
 
+/*
+ * The next request that goes before all others.  Nobody may wait for what is written
+ * back, and there may be so much of it that a disk serves nothing else, for a second
+ * or for ever: so few at a time do, and only for half of it; more in turn.
+ */
+#define CFQ_WRITTEN_BACK_SHIFT	27
+
+static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
+					  u64 now_ns)
+{
+	const struct cfq_driver_data *dd = &cfqmd->dd;
+	struct request *rq = list_first_entry_or_null(&cfqmd->urgent[1],
+						      struct request, queuelist);
+
+	if (!rq && !(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
+	    dd->nr_first_in_driver < dd->tun.quantum)
+		rq = list_first_entry_or_null(&cfqmd->urgent[0], struct request,
+					      queuelist);
+	return rq;
+}
+
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
@@ -1104,7 +1128,7 @@ choose:
 	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
 	cfq_end_idle(cfqmd, cfq_must_empty(&cfqmd->dd) ? 0 :
 		     cfqmd->dd.tun.group_idle_ns, now_ns);
-	rq = list_first_entry_or_null(&cfqmd->urgent, struct request, queuelist);
+	rq = cfq_urgent_request(cfqmd, now_ns);
 	if (unlikely(rq)) {
 		cfq_give_first(rq, now_ns);
 	} else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns) &&
@@ -1550,7 +1574,8 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 
 	spin_lock_init(&cfqmd->lock);
 	INIT_LIST_HEAD(&cfqmd->dispatch);
-	INIT_LIST_HEAD(&cfqmd->urgent);
+	INIT_LIST_HEAD(&cfqmd->urgent[0]);
+	INIT_LIST_HEAD(&cfqmd->urgent[1]);
 	INIT_LIST_HEAD(&cfqmd->sent_cfqqs);
 	INIT_LIST_HEAD(&cfqmd->idle_cfqqs);
 

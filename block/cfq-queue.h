@@ -132,6 +132,13 @@ static inline bool cfq_opf_urgent(blk_opf_t opf)
 	return opf & (REQ_META | REQ_PRIO | REQ_SWAP);
 }
 
+/* The oldest request of @cfqq, which has some, that is not urgent; or the next one. */
+static inline struct request *cfqq_oldest_rq(struct cfq_queue *cfqq)
+{
+	return list_first_entry_or_null(&cfqq->fifo, struct request,
+					queuelist) ?: cfqq->next_rq;
+}
+
 static inline bool cfqq_think_time_within(const struct cfq_queue *cfqq,
 					  u64 limit_ns)
 {

@@ -394,7 +394,7 @@ struct cfq_data {
  * @nr_records: how many there are for each hardware queue
  * @record_stride: as many, or 0 where these share their descriptors
  * @dispatch: requests that are not scheduled but sent first, in order
- * @urgent: requests that are queued, but sent before all others, in order
+ * @urgent: requests that are queued, but sent before others, in order, [sync]
  * @repay_until_ns: what inserting requests makes the task pay; 0 between times
  * @sync_writer: group of the task of which the last sync write was completed
  * @sync_written_ns: when that was
@@ -426,7 +426,7 @@ struct cfq_meta_data {
 	unsigned int		nr_records;
 	unsigned int		record_stride;
 	struct list_head	dispatch;
-	struct list_head	urgent;
+	struct list_head	urgent[2];
 	u64			repay_until_ns;
 	struct cfq_data		*sync_writer;
 	u64			sync_written_ns;

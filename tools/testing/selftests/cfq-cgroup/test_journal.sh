@@ -414,20 +414,26 @@ idle_task_meta_flood() {
 	beside_idle reads idle
 }
 
-# Metadata of an idle group that is written back is not held back, as whoever changes something in
-# the same block waits for it.
-meta_wanted() {
+# changed_by_idle: group idle, whose are all inodes in memory; what it changes is soon written back
+changed_by_idle() {
 	local vm=/proc/sys/vm
 
-	title "another group changes inodes that are written back for an idle one: within $WITHIN s"
 	use_small_groups make_trees
 	make_group idle
 	make_group reads
-	# What is in memory is of this group then
 	(run_as idle - sh -c "touch $MNT/d*/*; sync")
 	class idle 3
 	echo 100 | tee "$vm/dirty_expire_centisecs" >"$vm/dirty_writeback_centisecs"
 	mount -o remount,commit=1 "$MNT" || fail "cannot remount"
+}
+
+# Metadata of an idle group that is written back is not held back, as whoever changes something in
+# the same block waits for it.
+meta_wanted() {
+	local WITHIN=2
+
+	title "another group changes inodes that are written back for an idle one: within $WITHIN s"
+	changed_by_idle
 	start_load reads - read 1 "$FLOOD_MB"
 	again_and_again idle - "touch $MNT/d*/*; sleep 3"
 	# Then it has had what it may borrow
@@ -435,6 +441,25 @@ meta_wanted() {
 	worst_of 16 "sleep 0.5" reads touch "$MNT"/d*/f1
 }
 
+# Half of the time what is written back goes before all others, half of it like what others write
+meta_written_back() {
+	local longest
+
+	title "an idle group changes inodes again and again: no read of a reader waits for 0.3 s"
+	changed_by_idle
+	again_and_again idle - "touch $MNT/d*/*; sleep 3"
+	# Then it has had what it may borrow
+	sleep 15
+	load_with_log reads - read 1 $((2 * FLOOD_MB))
+	watch_mb 0 600
+	measure 40
+	stop_loads
+	longest=$(log_ms $((2 * FLOOD_MB)) max)
+	expect "a read takes $longest ms at most, $(ios 1) requests of who changes" \
+		"$longest <= 300 && $(ios 1) > 400"
+}
+
 mount_unified
 run_cases idle_task_creates idle_creates idle_ls rt_fsync limit_journal light_journal swap \
-	swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood meta_wanted
+	swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood \
+	meta_wanted meta_written_back
