@@ -162,12 +162,29 @@ def cost(scenario, out):
 
 def lock(scenario, out):
     """Time with the scheduler's locks held."""
-    fact = {name: int(value) for name, value in facts(out).items()}
+    fact = facts(out)
+    requests = int(fact["requests"])
     return {
-        "taken": fact["taken"] / fact["requests"],
-        "held_ns": fact["held_ns"] / fact["requests"],
-        "longest_ns": fact["longest_ns"],
+        "taken": int(fact["taken"]) / requests,
+        "held_ns": int(fact["held_ns"]) / requests,
+        "longest_ns": int(fact["longest_ns"]),
     }
+
+
+HELD_BELOW_US = (1, 2, 4, 8, 16, 32, 64, 128)
+
+
+def held(scenario, out):
+    """The same, and for how long how often: for less than so many us, but for no less than the one before."""
+    fact = facts(out)
+    times = list(map(int, fact["times"].split(",")))
+    figures = lock(scenario, out)
+    figures.update(
+        (f"below_{us}_us", nr) for us, nr in zip(HELD_BELOW_US, times, strict=False)
+    )
+    figures["longer"] = sum(times[len(HELD_BELOW_US) :])
+    figures["stats_read"] = int(fact.get("stats", 0))
+    return figures
 
 
 SQLITE_TIME = re.compile(r"Run Time: real ([\d.]+)")
@@ -397,6 +414,7 @@ KINDS = {
         burst,
         cost,
         lock,
+        held,
         speeds,
         processors,
         memory,

@@ -184,12 +184,17 @@ def speeds(channels, times_us):
     )
 
 
+def readers(number):
+    each, _, groups = str(number).rpartition("x")
+    return f"{groups} groups, {each or 'one'} synchronous random reader{'s' if each else ''} each"
+
+
 def crowd(number):
     return Scenario(
         f"cost{number}",
         "7",
         "cost",
-        f"{number} groups, one synchronous random reader each, on a device of 25000 requests/s",
+        f"{readers(number)}, on a device of 25000 requests/s",
         # More than 2048 readers wait for a descriptor of a scheduler, with none for one of the device's 8; that costs,
         # too, whatever the scheduler does.
         # 8 requests in 320 us: the groups wait for the device and not for the processor.
@@ -197,6 +202,21 @@ def crowd(number):
         1,
         environment=NULL_COST,
         goal="grows no faster than the logarithm, beyond what mq-deadline grows by",
+        memory=3072,
+    )
+
+
+def held(number):
+    return Scenario(
+        f"held{number}",
+        "7",
+        "held",
+        f"lock of the scheduler held at a time, as in cost{number}, from before the groups are made, and somebody who reads"
+        " cfq.stat again and again",
+        f"lock.sh stat 1000 {number} irqmode=2 completion_nsec=320000 hw_queue_depth=8",
+        1,
+        goal="<= 100 us",
+        flavour="locktime",
         memory=3072,
     )
 
@@ -642,7 +662,7 @@ SCENARIOS = [
         environment=NULL_COST,
         goal="<= mq-deadline",
     ),
-    *map(crowd, (10, 100, 1000, 10000)),
+    *map(crowd, (10, 100, 1000, 10000, "3x1000")),
     Scenario(
         "lock",
         "7",
@@ -673,6 +693,7 @@ SCENARIOS = [
         goal="<= mq-deadline, taken <= 1.25 times",
         flavour="locktime",
     ),
+    *map(held, (10, 100, 1000, 10000, "3x1000")),
     processors(1, 1),
     processors(1, 2),
     processors(2, 1),

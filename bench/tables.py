@@ -4,7 +4,7 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-from measure import MATRIX, times_us
+from measure import HELD_BELOW_US, MATRIX, times_us
 from scenarios import SCENARIOS, SCHEDULERS
 
 DASH = "-"
@@ -145,6 +145,15 @@ COLUMNS = {
         ("ns held a request", joined(["held_ns"], ".0f")),
         ("times taken a request", joined(["taken"], ".2f")),
         ("longest ns", joined(["longest_ns"], "d")),
+    ],
+    "held": [
+        (
+            f"times held for less than {'/'.join(map(str, HELD_BELOW_US))} us, longer",
+            joined([f"below_{us}_us" for us in HELD_BELOW_US] + ["longer"], "d"),
+        ),
+        ("longest ns", joined(["longest_ns"], "d")),
+        ("times taken a request", joined(["taken"], ".2f")),
+        ("cfq.stat read", joined(["stats_read"], "d")),
     ],
     "processors": [
         ("requests a second", joined(["requests_per_s"], ".0f")),

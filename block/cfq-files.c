@@ -302,14 +302,23 @@ static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
 	return nbytes;
 }
 
-/* Requests of @group and those below it that wait, and that were sent. */
-static void cfqd_count_requests(const struct cfq_data *group,
-				unsigned int *queued, unsigned int *inflight)
+/* Of so many groups what they have is counted at a time. */
+#define CFQ_COUNT_GROUPS	256
+
+/*
+ * Requests of @group and those below it that wait, and that were sent.  There may be
+ * very many groups, so the lock is let go of now and then.
+ */
+static void cfqd_count_requests(struct cfq_data *group, unsigned int *queued,
+				unsigned int *inflight)
+	__must_hold(&group->cfqmd->lock)
 {
-	const struct cfq_meta_data *cfqmd = group->cfqmd;
-	const struct cfq_data *cfqd = group, *above;
+	struct cfq_meta_data *cfqmd = group->cfqmd;
+	struct cfq_data *cfqd = group, *above, *held = NULL;
+	unsigned int nr = 0;
 
 	lockdep_assert_held(&cfqmd->lock);
+	lockdep_assert_held(&cfq_grid_mutex);
 
 	*queued = 0;
 	*inflight = 0;
@@ -323,7 +332,18 @@ static void cfqd_count_requests(const struct cfq_data *group,
 			*queued += cfqd->nr_queued;
 			*inflight += cfqd->nr_in_driver;
 		}
+		if (++nr % CFQ_COUNT_GROUPS)
+			continue;
+		/* It stays on the list until the next one is held. */
+		cfqd->ref++;
+		cfq_unlock(cfqmd);
+		cfq_lock(cfqmd);
+		if (held)
+			cfq_group_put(held);
+		held = cfqd;
 	}
+	if (held)
+		cfq_group_put(held);
 }
 
 /* By what has @cfqc the weight that it has on a device? */

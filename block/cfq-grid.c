@@ -71,12 +71,15 @@ static void member_set_class(struct cfq_member *member, enum cfq_class class)
 	struct cfq_service_tree *st = &member->group->members.of[class];
 	struct cfq_data *active = member->group->cfqmd->active_cfqd;
 	const bool waiting = member->waiting;
-	bool busy = member->entity.st;
+	const bool in_line = member_in_line(member);
+	const bool busy = member->entity.st;
 
 	if (member->entity.class == class)
 		return;
 	if (busy)
 		cfq_st_del(&member->entity);
+	if (in_line)
+		member_leave_line(member);
 	member_set_waiting(member, false);
 	member->left_vdisktime[member->entity.class] = member->entity.vdisktime;
 	member->entity.class = class;
@@ -84,6 +87,8 @@ static void member_set_class(struct cfq_member *member, enum cfq_class class)
 	if ((s64)(member->entity.vdisktime - st->min_vdisktime) < 0)
 		member->entity.vdisktime = st->min_vdisktime;
 	member_set_waiting(member, waiting);
+	if (in_line)
+		member_join_line(member);
 	if (busy)
 		cfq_st_add(st, &member->entity, 0);
 	/* Whose turn it is may have changed. */
@@ -141,6 +146,8 @@ static void cfqd_separate_tasks(struct cfq_data *cfqd)
 	cfqd->queues.above = &tasks->entity;
 	tasks->idle_since_ns = self->idle_since_ns;
 	member_set_waiting(tasks, self->waiting);
+	if (member_in_line(self))
+		member_join_line(tasks);
 	if (self->entity.st)
 		cfq_st_add(member_tree(tasks), &tasks->entity, 0);
 }
@@ -160,9 +167,11 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	cfqd->tasks.entity.trees = &cfqd->members;
 	cfqd->tasks.entity.class = CFQ_CLASS_BE;
 	cfqd->tasks.entity.weight = CFQ_WEIGHT_DEFAULT;
+	RB_CLEAR_NODE(&cfqd->tasks.line_node);
 	cfqd->self.group = parent;
 	cfqd->self.entity.class = CFQ_CLASS_BE;
 	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
+	RB_CLEAR_NODE(&cfqd->self.line_node);
 	INIT_LIST_HEAD(&cfqd->waiters);
 	cfqd->queues.above = parent ? &cfqd->self.entity : &cfqd->tasks.entity;
 	if (parent) {

@@ -14,9 +14,8 @@
  *    part, the one that is to be served first is next.  What others do not use
  *    is lent, but for an eighth, and at least one, that is kept for those
  *    below their part, so that a group that wakes up gets its first at once.
- *    The weight of a group whose tasks wait counts, even if it holds none:
- *    then it is on no tree, but sorted among those that are like it
- *    (st->waiting).
+ *    The weight of a group whose tasks wait counts, even if it holds none and
+ *    is on no tree.
  *
  *    The order is what shares are made of where parts are less than a request:
  *    with two descriptors, or more groups than descriptors.
@@ -280,77 +279,77 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more)
 }
 
 /*
- * The first entity on a tree, or among those that wait, which is to be served
- * after @entity, or with it if @same.
+ * Members in line.  Virtual times only grow, nearly always, so where one is sorted by
+ * an older one it is sorted in again when it comes to be the first.
  */
-static struct cfq_entity *cfq_first_after(const struct rb_root_cached *root,
-					  const struct cfq_entity *entity,
-					  bool same)
+
+static bool member_line_less(struct rb_node *a, const struct rb_node *b)
 {
-	struct rb_node *node = root->rb_root.rb_node;
-	struct cfq_entity *first = NULL;
+	return (s64)(rb_entry(a, struct cfq_member, line_node)->line_vdisktime -
+		     rb_entry(b, struct cfq_member, line_node)->line_vdisktime) < 0;
+}
 
-	while (node) {
-		struct cfq_entity *other = rb_entry(node, struct cfq_entity,
-						    rb_node);
-		s64 lead = cfq_entity_lead(other, entity);
+/**
+ * member_join_line - a member has tasks that wait for a descriptor
+ * @member: which had none; its class is that in which they compete
+ */
+void member_join_line(struct cfq_member *member)
+{
+	member->line_vdisktime = member->entity.vdisktime;
+	rb_add_cached(&member->line_node, &member_tree(member)->line,
+		      member_line_less);
+}
 
-		if (lead > 0 || (same && !lead)) {
-			first = other;
-			node = node->rb_left;
-		} else {
-			node = node->rb_right;
-		}
-	}
-	return first;
+/**
+ * member_leave_line - the last of them may go on
+ * @member: which had some
+ */
+void member_leave_line(struct cfq_member *member)
+{
+	rb_erase_cached(&member->line_node, &member_tree(member)->line);
+	RB_CLEAR_NODE(&member->line_node);
 }
 
 /*
- * The next after @member, which may be NULL, of all who compete for @st: whether
- * they are on the tree, unless @only_waiting, or wait as they have not even a
- * descriptor.
+ * Of so many groups, those most behind, one is looked for that may have a descriptor:
+ * the others have to wait for these anyway.
  */
-static struct cfq_member *cfq_st_next_rival(struct cfq_service_tree *st,
-					    struct cfq_member *member,
-					    bool only_waiting)
-{
-	struct cfq_entity *busy = NULL, *waiting;
+#define CFQ_GROUPS_LOOK		4
 
-	if (!member) {
-		waiting = cfq_first_of(&st->waiting);
-		if (!only_waiting)
-			busy = cfq_st_first(st);
-	} else if (member->waiting) {
-		waiting = cfq_st_next(&member->entity);
-		if (!only_waiting)
-			busy = cfq_first_after(&st->rb, &member->entity, false);
-	} else {
-		waiting = cfq_first_after(&st->waiting, &member->entity, true);
-		busy = cfq_st_next(&member->entity);
+/* The first in line of a class of a group, or NULL. */
+static struct cfq_member *cfq_line_first(struct cfq_service_tree *st)
+{
+	struct cfq_member *member;
+
+	while ((member = rb_entry_safe(rb_first_cached(&st->line),
+				       struct cfq_member, line_node)) &&
+	       member->line_vdisktime != member->entity.vdisktime) {
+		member_leave_line(member);
+		member_join_line(member);
 	}
-	if (!busy || (waiting && cfq_entity_lead(waiting, busy) < 0))
-		busy = waiting;
-	return busy ? entity_to_member(busy) : NULL;
+	return member;
 }
 
-/*
- * The next member of @group with tasks that wait, after @member if given.  Those
- * with requests, which may be many, are left out if none has a line.
- */
+static struct cfq_member *cfq_line_after(struct cfq_member *member)
+{
+	return rb_entry_safe(rb_next(&member->line_node), struct cfq_member,
+			     line_node);
+}
+
+/* The next member of @group with tasks that wait, after @member if given. */
 static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 					   struct cfq_member *member,
 					   u64 now_ns)
 {
-	enum cfq_class class = member ? member->entity.class : 0;
-	const bool only_waiting = (!member || member->waiting) &&
-		group->nr_in_line == group->nr_waiting_in_line;
+	enum cfq_class class = 0;
 
-	for (; class < CFQ_NR_CLASSES; class++)
-		while ((member = cfq_st_next_rival(&group->members.of[class],
-						   member, only_waiting)))
-			if (member_in_line(member))
-				return member;
-	return NULL;
+	if (member) {
+		class = member->entity.class + 1;
+		member = cfq_line_after(member);
+	}
+	for (; !member && class < CFQ_NR_CLASSES; class++)
+		member = cfq_line_first(&group->members.of[class]);
+	return member;
 }
 
 /* The next group with tasks that wait for a descriptor. */
@@ -369,18 +368,17 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 {
 	struct cfq_member *member;
 	enum cfq_class class;
+	int nr = 0;
 
 	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
-		if (!cfq_class_overdue(&group->members, class, true, now_ns))
+		if (!cfq_class_overdue(&group->members, class, now_ns))
 			continue;
-		member = NULL;
-		while ((member = cfq_st_next_rival(&group->members.of[class],
-						   member, false)))
-			if (member_in_line(member) && !member_ready(member))
-				return member_is_leaf(member) ?
-					member_cfqd(member) :
-					cfq_next_waiting_group(member_cfqd(member),
-							       NULL);
+		member = cfq_line_first(&group->members.of[class]);
+		while (member && member_ready(member) && nr++ < CFQ_GROUPS_LOOK)
+			member = cfq_line_after(member);
+		if (member && !member_ready(member))
+			return member_is_leaf(member) ? member_cfqd(member) :
+				cfq_next_waiting_group(member_cfqd(member), NULL);
 	}
 	return NULL;
 }
@@ -388,20 +386,24 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 /**
  * cfq_group_line - a group's tasks have begun to wait for descriptors
  * @cfqd: the group on the device
- * @n: 1, or -1 if the last one may go on
+ * @begun: false if the last one may go on
  */
-void cfq_group_line(struct cfq_data *cfqd, int n)
+void cfq_group_line(struct cfq_data *cfqd, bool begun)
 {
+	struct cfq_member *member;
+
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	if (cfqd_leaf(cfqd) == &cfqd->tasks && cfqd->tasks.waiting)
-		cfqd->nr_waiting_in_line += n;
-	for (; cfqd; cfqd = cfqd->self.group) {
-		cfqd->nr_in_line += n;
-		if (cfqd->nr_in_line != max(n, 0))
+	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
+		if (begun && member_in_line(member))
 			return;
-		if (cfqd->self.waiting)
-			cfqd->self.group->nr_waiting_in_line += n;
+		if (begun) {
+			member_join_line(member);
+			continue;
+		}
+		member_leave_line(member);
+		if (cfq_next_in_line(member->group, NULL, 0))
+			return;
 	}
 }
 
@@ -411,7 +413,8 @@ void cfq_group_line(struct cfq_data *cfqd, int n)
  * @now_ns: time
  *
  * Of the groups that have room it is the one that is to be served first, unless
- * better classes have kept another one waiting for too long.
+ * better classes have kept another one waiting for too long.  The one whose turn it
+ * is may be far behind those.
  *
  * Return: who is next of that group, NULL if there is no descriptor for any.
  */
@@ -419,6 +422,7 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfq_overdue_in_line(&cfqmd->root, now_ns);
 	struct cfq_waiter *waiter = NULL;
+	int nr;
 
 	lockdep_assert_held(&cfqmd->lock);
 
@@ -428,8 +432,13 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return waiter;
 
 	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
-	while (cfqd && !(waiter = cfq_line_due(cfqd, now_ns)))
+	for (nr = 0; cfqd && nr < CFQ_GROUPS_LOOK; nr++) {
+		waiter = cfq_line_due(cfqd, now_ns);
+		if (waiter)
+			return waiter;
 		cfqd = cfq_next_waiting_group(cfqd_leaf(cfqd)->group,
 					      cfqd_leaf(cfqd));
-	return waiter;
+	}
+	cfqd = cfqmd->active_cfqd;
+	return cfqd && cfq_data_in_line(cfqd) ? cfq_line_due(cfqd, now_ns) : NULL;
 }

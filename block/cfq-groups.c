@@ -116,15 +116,8 @@ void member_set_waiting(struct cfq_member *member, bool waiting)
 	if (member->waiting == waiting)
 		return;
 	member->waiting = waiting;
-	if (member_in_line(member))
-		member->group->nr_waiting_in_line += n;
 	st->nr_waiting += n;
 	st->total_weight += n * (int)member->entity.weight;
-	if (waiting)
-		rb_add_cached(&member->entity.rb_node, &st->waiting,
-			      cfq_entity_less);
-	else
-		rb_erase_cached(&member->entity.rb_node, &st->waiting);
 }
 
 /**
@@ -199,18 +192,12 @@ void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
  */
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 {
-	struct cfq_member *member;
+	struct cfq_entity *entity;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
-		const bool waiting = member->waiting;
-
-		/* Where it waits, too, it is sorted. */
-		member_set_waiting(member, false);
-		cfq_entity_charge(&member->entity, ns);
-		member_set_waiting(member, waiting);
-	}
+	for (entity = cfqd->queues.above; entity; entity = cfq_above(entity))
+		cfq_entity_charge(entity, ns);
 	cfqd->turn_used_ns += spent_ns;
 	cfq_group_count(cfqd, CFQ_STAT_TIME, spent_ns);
 }
@@ -625,7 +612,7 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 
 	/* Better classes were passed over for it, and nothing of it may be sent. */
 	if (member && !dd->one_head &&
-	    cfq_class_overdue(&group->members, class, false, now_ns)) {
+	    cfq_class_overdue(&group->members, class, now_ns)) {
 		group->members.of[class].due_ns = now_ns + CFQ_OVERDUE_AGAIN_NS;
 		member = NULL;
 		class = 0;

@@ -941,26 +941,20 @@ static void cfq_test_class_overdue(struct kunit *test)
 	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
 	trees.of[CFQ_CLASS_IDLE].due_ns = now;
 	/* Nobody keeps it waiting, not even who is just in line for it. */
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, false,
-						   now));
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, now));
 	cfq_test_add(&trees, CFQ_CLASS_BE, &be);
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, false,
-						   now - 1));
-	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, false,
-						  now));
 	KUNIT_EXPECT_FALSE(test,
-			   cfq_class_overdue(&trees, CFQ_CLASS_BE, false, now));
+			   cfq_class_overdue(&trees, CFQ_CLASS_IDLE, now - 1));
+	KUNIT_EXPECT_TRUE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, now));
+	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_BE, now));
 	/* What is not there does not count. */
 	cfq_st_del(&be);
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, false,
-						   now + 10));
-	cfq_test_add(&trees, CFQ_CLASS_BE, &be);
-	cfq_st_del(&idle);
-	KUNIT_EXPECT_FALSE(test, cfq_class_overdue(&trees, CFQ_CLASS_IDLE, true,
-						   now));
-	trees.of[CFQ_CLASS_IDLE].nr_waiting = 1;
+	KUNIT_EXPECT_FALSE(test,
+			   cfq_class_overdue(&trees, CFQ_CLASS_IDLE, now + 10));
+	/* But for who waits for descriptors. */
+	trees.of[CFQ_CLASS_BE].nr_waiting = 1;
 	KUNIT_EXPECT_TRUE(test,
-			  cfq_class_overdue(&trees, CFQ_CLASS_IDLE, true, now));
+			  cfq_class_overdue(&trees, CFQ_CLASS_IDLE, now + 10));
 }
 
 static bool cfq_test_ready(struct cfq_entity *entity)

@@ -83,7 +83,7 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more);
-void cfq_group_line(struct cfq_data *cfqd, int n);
+void cfq_group_line(struct cfq_data *cfqd, bool begun);
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
@@ -193,7 +193,7 @@ static inline bool cfq_group_has_room(struct cfq_data *cfqd,
 	       (class == CFQ_CLASS_IDLE ? total - total / 8 : total);
 }
 
-static inline void cfq_group_line(struct cfq_data *cfqd, int n) { }
+static inline void cfq_group_line(struct cfq_data *cfqd, bool begun) { }
 
 static inline struct cfq_waiter *
 cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)

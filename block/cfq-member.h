@@ -69,10 +69,9 @@ static inline bool member_ready(struct cfq_member *member)
 }
 
 /* Has the member tasks that wait for a descriptor? */
-static inline bool member_in_line(struct cfq_member *member)
+static inline bool member_in_line(const struct cfq_member *member)
 {
-	return member_is_tasks(member) ? cfq_data_in_line(member->group) :
-		member_cfqd(member)->nr_in_line;
+	return !RB_EMPTY_NODE(&member->line_node);
 }
 
 /* Weights that @member competes with, its own included, of no lower class. */
@@ -135,6 +134,8 @@ cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 void member_set_waiting(struct cfq_member *member, bool waiting);
 
 /* block/cfq-group-tags.c */
+void member_join_line(struct cfq_member *member);
+void member_leave_line(struct cfq_member *member);
 void cfqd_admit(struct cfq_data *cfqd);
 
 /* block/cfq-grid.c */

@@ -37,18 +37,13 @@ static inline void cfq_st_init(struct cfq_service_tree *st)
 {
 	*st = (struct cfq_service_tree) {
 		.rb = RB_ROOT_CACHED,
-		.waiting = RB_ROOT_CACHED,
+		.line = RB_ROOT_CACHED,
 	};
-}
-
-static inline struct cfq_entity *cfq_first_of(const struct rb_root_cached *root)
-{
-	return rb_entry_safe(rb_first_cached(root), struct cfq_entity, rb_node);
 }
 
 static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
 {
-	return cfq_first_of(&st->rb);
+	return rb_entry_safe(rb_first_cached(&st->rb), struct cfq_entity, rb_node);
 }
 
 static inline struct cfq_entity *cfq_st_last(struct cfq_service_tree *st)
@@ -364,18 +359,13 @@ static inline bool cfq_classes_differ(const struct cfq_trees *trees)
 }
 
 /*
- * Has a class of @trees waited for better ones for so long?  It counts if it has
- * something to do or, if @in_line, only wants descriptors for it.
+ * Has a class of @trees, which may have nothing to do, waited for better ones for so
+ * long?
  */
 static inline bool cfq_class_overdue(const struct cfq_trees *trees,
-				     enum cfq_class class, bool in_line,
-				     u64 now_ns)
+				     enum cfq_class class, u64 now_ns)
 {
-	const struct cfq_service_tree *st = &trees->of[class];
-
-	if (!st->nr && !(in_line && st->nr_waiting))
-		return false;
-	return st->due_ns <= now_ns &&
+	return trees->of[class].due_ns <= now_ns &&
 	       cfq_class_outranked(trees, class);
 }
 
@@ -439,7 +429,7 @@ cfq_overdue_entity(struct cfq_trees *trees, bool any, u64 now_ns,
 	if (likely(!any && !cfq_classes_differ(trees)))
 		return NULL;
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
-		if (!any && !cfq_class_overdue(trees, class, false, now_ns))
+		if (!any && !cfq_class_overdue(trees, class, now_ns))
 			continue;
 		if (found && found->st->due_ns <= trees->of[class].due_ns)
 			continue;

@@ -315,7 +315,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqmd->expected_until_ns =
 			now_ns + cfqmd->dd.tun.group_idle_ns;
 		if (!cfq_data_in_line(cfqd))
-			cfq_group_line(cfqd, -1);
+			cfq_group_line(cfqd, false);
 		/* Then it is gone. */
 		complete(&waiter->go_on);
 	}
@@ -386,7 +386,7 @@ static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class,
 
 	WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
 	if (!cfqd->nr_in_own_line++)
-		cfq_group_line(cfqd, 1);
+		cfq_group_line(cfqd, true);
 	cfq_group_waits(cfqd, ktime_get_ns());
 	cfq_wait(&waiter, &cfqd->line[class]);
 }

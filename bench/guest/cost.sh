@@ -10,6 +10,6 @@ EXTRA=/guest/peers.sh
 
 crowd_device "$@"
 # Enough for as many groups as the block layer allows
-[ "$3" -le 2 ] || set_nr_requests 2048
+[ "$3" = 1 ] || [ "$3" = 2 ] || set_nr_requests 2048
 crowd "$@" >>"$OUT/facts"
 finish

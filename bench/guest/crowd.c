@@ -6,14 +6,14 @@
  * small as it can be, so that the time is the kernel's, and thousands fit into
  * memory.
  *
- *	crowd direct|buffered DEVICE MS PROCESSES CGROUPS
+ *	crowd direct|buffered DEVICE MS PROCESSES CGROUPS EACH
  *
  * A direct read goes to the scheduler by itself and is sent by a kernel
  * thread; a buffered one (always of a page that is not in the cache yet, as
  * long as the memory lasts) comes in a plug, and the reader sends it.
  * CGROUPS is where the cgroups c0, c1, ... are, which are made if they are
- * missing; if it is empty the processes stay where they are. With 0 ms each
- * process reads once.
+ * missing, for EACH of so many; if it is empty the processes stay where they are.
+ * With 0 ms each process reads once.
  *
  * For the idle time there is a process that counts whenever no other one wants
  * the processor, which has to be the only one. How fast it counts is seen
@@ -124,15 +124,15 @@ int main(int argc, char **argv)
 	uint64_t requests, begin, idle, duration;
 	volatile uint64_t *done, *idle_count;
 	double rate;
-	long nr, i, ms;
+	long nr, each, i, ms;
 	const char *device, *groups;
 	int direct;
 	int start[2];
 	pid_t *pid, idler = 0;
 
-	if (argc != 6) {
+	if (argc != 7) {
 		fprintf(stderr,
-			"usage: %s direct|buffered DEVICE MS PROCESSES CGROUPS\n",
+			"usage: %s direct|buffered DEVICE MS PROCESSES CGROUPS EACH\n",
 			argv[0]);
 		return 2;
 	}
@@ -141,6 +141,7 @@ int main(int argc, char **argv)
 	ms = atol(argv[3]);
 	nr = atol(argv[4]);
 	groups = argv[5];
+	each = atol(argv[6]);
 	if (ms && sysconf(_SC_NPROCESSORS_ONLN) != 1) {
 		fputs("idle time is counted on one processor only\n", stderr);
 		return 2;
@@ -159,7 +160,7 @@ int main(int argc, char **argv)
 		if (!pid[i]) {
 			close(start[1]);
 			if (*groups)
-				enter_cgroup(groups, i);
+				enter_cgroup(groups, i / each);
 			reader(device, direct, i, !ms, &done[i], start[0]);
 		}
 	}

@@ -3,7 +3,8 @@
 # How long, and how often, a scheduler holds its locks while groups read at random from a device that only answers. Needs
 # a kernel of flavour "locktime".
 #
-#	lock.sh direct|buffered|batch MS GROUPS [PARAMETER...]	parameters of null_blk; batch: 32 deep, 8 at a time
+#	lock.sh direct|buffered|batch|stat MS GROUPS [PARAMETER...]	parameters of null_blk; batch: 32 deep, 8 at a time;
+#								stat: buffered, and somebody reads cfq.stat
 
 EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
@@ -24,12 +25,15 @@ start_account() {
 	for counter in taken held_ns longest_ns; do
 		echo 0 >"${account}_$counter" || fail "this kernel does not count"
 	done
+	sed 's/[0-9]\+/0/g' "${account}_times" >"$TMP/times"
+	cat "$TMP/times" >"${account}_times"
 }
 
 end_account() {
 	for counter in taken held_ns longest_ns; do
 		fact $counter "$(cat "${account}_$counter")"
 	done
+	fact times "$(cat "${account}_times")"
 	fact requests "$(($(requests) - before))"
 }
 
@@ -48,6 +52,22 @@ if [ "$1" = batch ]; then
 	sleep "$(awk "BEGIN { print $ms / 1000 }")"
 	end_account
 	stop_loads ""
+elif [ "$1" = stat ]; then
+	shift
+	crowd_device buffered "$@"
+	set_nr_requests 2048
+	start_account
+	# All groups are below the first of these, and after the second on the device's list
+	while :; do
+		for nr in 1 2 3 4 5 6 7 8; do
+			cat "$CG/cfq.stat" "$CG/c0/cfq.stat" 2>/dev/null
+		done
+		sleep 0.01
+	done >"$TMP/stats" &
+	crowd buffered "$@" >/dev/null
+	kill $!
+	fact stats "$(wc -l <"$TMP/stats")"
+	end_account
 else
 	crowd_device "$@"
 	start_account

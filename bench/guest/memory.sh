@@ -15,7 +15,7 @@ memory() {
 }
 
 one_request_each() {
-	/guest/crowd direct "$DEV" 0 "$groups" "$CG" >/dev/null || fail "the readers failed"
+	/guest/crowd direct "$DEV" 0 "$groups" "$CG" 1 >/dev/null || fail "the readers failed"
 }
 
 groups=$1
@@ -27,7 +27,7 @@ one_request_each
 one_request_each
 before=$(memory)
 prepare_device
-/guest/crowd direct "$DEV" 0 1 "" >/dev/null
+/guest/crowd direct "$DEV" 0 1 "" 1 >/dev/null
 selected=$(memory)
 one_request_each
 used=$(memory)

@@ -85,9 +85,12 @@ crowd_device() {
 	mkdir -p "$CG"
 }
 
-# crowd direct|buffered MS GROUPS...: groups with one synchronous random reader each
+# crowd direct|buffered MS GROUPS...: groups with one synchronous random reader each; 3x1000: with three
 crowd() {
-	/guest/crowd "$1" "$DEV" "$2" "$3" "${CONTROLLER:+$CG}" || fail "the readers failed"
+	local groups=${3#*x} each=${3%x*}
+
+	[ "$groups" != "$3" ] || each=1
+	/guest/crowd "$1" "$DEV" "$2" "$((groups * each))" "${CONTROLLER:+$CG}" "$each" || fail "the readers failed"
 }
 
 # start_batches GROUPS JOBS: each job reads at random, 32 deep, and sends 8 requests at a time

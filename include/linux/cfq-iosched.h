@@ -44,10 +44,10 @@ enum cfq_class {
 /**
  * struct cfq_service_tree - what competes for one share of time, least first
  * @rb: the entities, sorted by virtual time
- * @waiting: those that are not there, but count as if they were; sorted, too
+ * @line: members with tasks that wait for descriptors, on @rb or not, by virtual time
  * @min_vdisktime: never goes back; where an entity that was away comes in
  * @nr: entities on the tree
- * @nr_waiting: those on @waiting
+ * @nr_waiting: those that are not there, but count as if they were
  * @total_weight: sum of the weights of both
  * @due_ns: from when on a request of it is sent in spite of better classes
  * @borrowed_until_ns: until when it pays for urgent requests ahead of better
@@ -55,7 +55,7 @@ enum cfq_class {
  */
 struct cfq_service_tree {
 	struct rb_root_cached	rb;
-	struct rb_root_cached	waiting;
+	struct rb_root_cached	line;
 	u64			min_vdisktime;
 	unsigned int		nr;
 	unsigned int		nr_waiting;
@@ -78,7 +78,7 @@ struct cfq_trees {
 
 /**
  * struct cfq_entity - something that is served from a service tree
- * @rb_node: place in @st, or among those that wait
+ * @rb_node: place in @st
  * @st: the tree it is on, NULL while it has nothing to do and is not awaited
  * @trees: where it competes
  * @class: on which of these
@@ -99,6 +99,8 @@ struct cfq_entity {
  * @entity: on a tree of @group while there is something to do
  * @group: where it competes; NULL for the root group, which competes nowhere
  * @left_vdisktime: what it had in each class when that was changed
+ * @line_node: place among those in line, if it is one
+ * @line_vdisktime: what it had when it was sorted there
  * @waiting: on no tree, for want of descriptors, but it counts there
  * @idle_since_ns: when it went off its tree; CFQ_NOT_IDLE if it only waits
  */
@@ -106,6 +108,8 @@ struct cfq_member {
 	struct cfq_entity	entity;
 	struct cfq_data		*group;
 	u64			left_vdisktime[CFQ_NR_CLASSES];
+	struct rb_node		line_node;
+	u64			line_vdisktime;
 	bool			waiting;
 	u64			idle_since_ns;
 };
@@ -366,8 +370,6 @@ struct cfq_data {
 	struct cfq_member	self;		/* among the siblings */
 	struct cfq_trees	members;
 	unsigned int		nr_ready;	/* members with a request queued */
-	unsigned int		nr_in_line;	/* members with tasks in a line */
-	unsigned int		nr_waiting_in_line; /* those that are waiting */
 	struct cfq_cgroup	*cfqc;		/* NULL once removed */
 	u64			cgroup_id;	/* also then */
 	struct list_head	row_node;	/* on cfqc->row */
