@@ -326,6 +326,19 @@ static inline void cfq_device_works(struct cfq_driver_data *dd,
 		dd->full_since_ns = now_ns;
 }
 
+/* What was completed has spent so much of the device's time, in ns. */
+static inline u64 cfq_spent_ns(struct cfq_driver_data *dd,
+			       const struct cfq_done *done, unsigned int work,
+			       u64 in_driver_ns)
+{
+	const u64 ns = dd->one_head ? cfq_charge_serial(dd, done->end_ns) :
+		cfq_charge_part(dd, done->end_ns, work, in_driver_ns);
+
+	/* Longer than that a disk stood still, whoever comes first afterwards. */
+	return (done->opf & REQ_OP_MASK) <= REQ_OP_WRITE ?
+		min(ns, CFQ_STUCK_NS) : ns;
+}
+
 /* A request is back from the device; the device time that it took, in ns. */
 static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 				       const struct cfq_done *done)
@@ -333,10 +346,8 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	const unsigned int work = cfq_sent_work(done->sent);
 	const u64 in_driver_ns = cfq_done_in_driver_ns(done);
 	const u64 now_ns = done->end_ns;
-	u64 spent_ns;
+	const u64 spent_ns = cfq_spent_ns(dd, done, work, in_driver_ns);
 
-	spent_ns = dd->one_head ? cfq_charge_serial(dd, now_ns) :
-		   cfq_charge_part(dd, now_ns, work, in_driver_ns);
 	dd->work_in_driver -= work;
 	dd->pages_in_driver -= cfq_sent_pages(done->sent);
 	if (unlikely(dd->lost_work || dd->full_since_ns))

@@ -215,16 +215,19 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_entity *entity;
+	u64 until_ns = 0;
 
 	if (rq_for_others(rq, cfqq, now_ns))
 		return true;
 	if (cfq_in_debt(&cfqmd->dd, &cfqq->entity, now_ns))
 		return false;
 	for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
-		cfqmd->repay_until_ns = max(cfqmd->repay_until_ns,
-					    cfq_class_borrow(entity,
-							     cfqq->cost_ns,
-							     now_ns));
+		until_ns = max(until_ns, cfq_class_borrow(entity, cfqq->cost_ns,
+							  now_ns));
+	if (until_ns > now_ns) {
+		cfqmd->repay_until_ns = max(cfqmd->repay_until_ns, until_ns);
+		cfqmd->repay_ns += CFQ_BORROW_COSTS * cfqq->cost_ns;
+	}
 	return true;
 }
 
@@ -252,8 +255,8 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 
 	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
-	cfqq_link_rq(cfqq, rq, urgent ?
-		     &cfqd->cfqmd->urgent[rq_is_sync(rq)] : &cfqq->fifo);
+	cfqq_link_rq(cfqq, rq, !urgent ? &cfqq->fifo :
+		     &cfqd->cfqmd->urgent[!cfq_opf_written_back(rq->cmd_flags)]);
 	cfqq_update_statistics(cfqq, rq, now_ns);
 	if (dd->one_head || !cfqq->next_rq)
 		cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
@@ -273,11 +276,13 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 /*
  * Who has taken from better classes pays for it when nobody waits for him: where
  * the task goes back to user mode, without a lock.  So he is not in debt when
- * somebody does.
+ * somebody does.  It is as long as he has borrowed, and not longer than until enough
+ * of it is there again.
  */
 struct cfq_repayment {
 	struct callback_head	work;
 	u64			until_ns;
+	u64			borrowed_ns;
 };
 
 /* For so long signals have to wait, but for deadly ones, and then for none. */
@@ -304,7 +309,7 @@ static void cfq_repay(struct callback_head *work)
 	u64 until_ns, now_ns = ktime_get_ns();
 
 	repayment = container_of(work, struct cfq_repayment, work);
-	until_ns = repayment->until_ns;
+	until_ns = min(repayment->until_ns, now_ns + repayment->borrowed_ns);
 	kfree(repayment);
 	/* With io_uring such work is done there as well, with a mutex held. */
 	if (current->in_execve)
@@ -315,14 +320,12 @@ static void cfq_repay(struct callback_head *work)
 	module_put(THIS_MODULE);
 }
 
-/* The current task, which has sent urgent requests, goes on after @until_ns. */
-static noinline void cfq_repay_until(u64 until_ns, u64 now_ns)
+/* The current task has sent urgent requests: it goes on later. */
+static noinline void cfq_repay_later(u64 until_ns, u64 borrowed_ns, u64 now_ns)
 {
 	struct cfq_repayment *repayment;
 
-	if (until_ns <= now_ns || (current->flags & (PF_KTHREAD |
-						     PF_USER_WORKER |
-						     PF_EXITING)))
+	if (current->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING))
 		return;
 	/* Without memory he remains in debt. */
 	repayment = kmalloc_obj(*repayment, GFP_NOWAIT | __GFP_NOWARN |
@@ -331,6 +334,7 @@ static noinline void cfq_repay_until(u64 until_ns, u64 now_ns)
 		return;
 	init_task_work(&repayment->work, cfq_repay);
 	repayment->until_ns = min(until_ns, now_ns + CFQ_LONGEST_REPAYMENT_NS);
+	repayment->borrowed_ns = borrowed_ns;
 	__module_get(THIS_MODULE);
 	if (task_work_add(current, &repayment->work, TWA_RESUME)) {
 		module_put(THIS_MODULE);
@@ -462,7 +466,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 	u64 now_ns = blk_time_get_ns();
-	u64 repay_until_ns;
+	u64 repay_until_ns, repay_ns;
 	struct request *rq;
 	bool withheld;
 
@@ -477,15 +481,18 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 		cfq_insert_request(cfqmd, rq, flags, now_ns);
 	}
 	repay_until_ns = cfqmd->repay_until_ns;
-	if (unlikely(repay_until_ns))
+	repay_ns = cfqmd->repay_ns;
+	if (unlikely(repay_ns)) {
 		cfqmd->repay_until_ns = 0;
+		cfqmd->repay_ns = 0;
+	}
 	if (!withheld && cfqmd->withheld &&
 	    unlikely(cfq_done_meanwhile(cfqmd) || !cfq_device_busy(&cfqmd->dd)))
 		cfq_set_withheld(cfqmd, false, now_ns);
 	cfq_unlock(cfqmd);
 
-	if (unlikely(repay_until_ns))
-		cfq_repay_until(repay_until_ns, now_ns);
+	if (unlikely(repay_ns))
+		cfq_repay_later(repay_until_ns, repay_ns, now_ns);
 }
 
 /*
@@ -1022,6 +1029,8 @@ static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 	cfqq_dispatch(cfqq, rq, now_ns);
 	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | RQ_FIRST);
 	cfq_count_first(cfqd_dd(cfqq->cfqd), 1, now_ns);
+	cfqq->cfqd->cfqmd->nr_written_back +=
+		cfq_opf_written_back(rq->cmd_flags);
 	return rq;
 }
 
@@ -1089,21 +1098,21 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 /*
  * The next request that goes before all others.  Nobody may wait for what is written
  * back, and there may be so much of it that a disk serves nothing else, for a second
- * or for ever: so few at a time do, and only for half of it; more in turn.
+ * or for ever: so few at a time do, and only for half of it; more in turn.  But then
+ * they go before what is waited for, too, of which there may be as much.
  */
 #define CFQ_WRITTEN_BACK_SHIFT	27
 
 static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
 					  u64 now_ns)
 {
-	const struct cfq_driver_data *dd = &cfqmd->dd;
 	struct request *rq = list_first_entry_or_null(&cfqmd->urgent[1],
 						      struct request, queuelist);
 
-	if (!rq && !(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
-	    dd->nr_first_in_driver < dd->tun.quantum)
+	if (!(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
+	    cfqmd->nr_written_back < cfqmd->dd.tun.quantum)
 		rq = list_first_entry_or_null(&cfqmd->urgent[0], struct request,
-					      queuelist);
+					      queuelist) ?: rq;
 	return rq;
 }
 
@@ -1245,8 +1254,10 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver - 1);
 	cfqd->nr_in_driver--;
 	cfqq->nr_in_driver--;
-	if (unlikely(done->charged & RQ_FIRST))
+	if (unlikely(done->charged & RQ_FIRST)) {
 		cfq_count_first(dd, -1, done->end_ns);
+		cfqd->cfqmd->nr_written_back -= cfq_opf_written_back(done->opf);
+	}
 
 	if (op_is_write(done->opf) && cfqq->sync && !cfqq->shared &&
 	    !cfq_opf_urgent(done->opf)) {

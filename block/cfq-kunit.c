@@ -855,6 +855,23 @@ static void cfq_test_serial_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dd.charged_until_ns, 1350ULL);
 }
 
+/* Who comes first after a disk stood still has not spent all that time. */
+static void cfq_test_stall_charge(struct kunit *test)
+{
+	const u64 stall_ns = 30 * (u64)NSEC_PER_SEC;
+	struct cfq_driver_data dd = { .one_head = true };
+	struct cfq_done done = { .end_ns = stall_ns, .opf = REQ_OP_READ };
+
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), CFQ_STUCK_NS);
+	done.end_ns += NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0),
+			(u64)NSEC_PER_MSEC);
+	/* But who has a large part of it discarded. */
+	done.end_ns += stall_ns;
+	done.opf = REQ_OP_DISCARD;
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), stall_ns);
+}
+
 /* Requests of @work that come and go: what each kind is charged in the end. */
 static void cfq_run_parts(struct cfq_driver_data *dd, u64 *now_ns, u64 step_ns,
 			  const unsigned int *work, unsigned int nr, u64 *charged)
@@ -1085,6 +1102,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_completed),
 	KUNIT_CASE(cfq_test_others_due),
 	KUNIT_CASE(cfq_test_serial_charge),
+	KUNIT_CASE(cfq_test_stall_charge),
 	KUNIT_CASE(cfq_test_part_charge),
 	KUNIT_CASE(cfq_test_backlog),
 	{}

@@ -257,6 +257,11 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 		cfqq->served_ns -= min(cfqq->served_ns,
 				       (now_ns - cfqq->last_end_ns) /
 				       CFQ_FAVOURS_PART);
+	/* So the clock goes on, however many come that are new. */
+	if (!cfqq->sent_ns)
+		cfqq->entity.vdisktime =
+			cfq_entity_tree(&cfqq->entity)->min_vdisktime +
+			cfq_vdisktime_delta(cfqq->cost_ns, cfqq->entity.weight);
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);

@@ -132,11 +132,23 @@ static inline bool cfq_opf_urgent(blk_opf_t opf)
 	return opf & (REQ_META | REQ_PRIO | REQ_SWAP);
 }
 
+/*
+ * Is it an urgent one that is only written back?  What a journal writes has REQ_IDLE;
+ * to sync a file system need not be more urgent than to have a flusher do it.
+ */
+static inline bool cfq_opf_written_back(blk_opf_t opf)
+{
+	return op_is_write(opf & REQ_OP_MASK) && !(opf & REQ_IDLE);
+}
+
 /* The oldest request of @cfqq, which has some, that is not urgent; or the next one. */
 static inline struct request *cfqq_oldest_rq(struct cfq_queue *cfqq)
 {
-	return list_first_entry_or_null(&cfqq->fifo, struct request,
-					queuelist) ?: cfqq->next_rq;
+	struct request *rq = list_first_entry_or_null(&cfqq->fifo,
+						      struct request, queuelist);
+
+	return rq && rq->fifo_time <= cfqq->next_rq->fifo_time ? rq :
+								 cfqq->next_rq;
 }
 
 static inline bool cfqq_think_time_within(const struct cfq_queue *cfqq,

@@ -484,6 +484,21 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 		data->shallow_depth = depth;
 }
 
+/*
+ * Urgent requests may have so many of all descriptors, which are counted for all
+ * hardware queues together; then each has its part.
+ */
+static unsigned int cfq_urgent_depth(const struct cfq_meta_data *cfqmd,
+				     unsigned int most)
+{
+	const struct request_queue *q = cfqmd->dd.queue;
+
+	if (!blk_mq_is_shared_tags(q->tag_set->flags) &&
+	    cfq_nr_descriptors(cfqmd) >= most)
+		most /= q->nr_hw_queues;
+	return max(most, 1U);
+}
+
 /**
  * cfq_limit_depth - called before a descriptor is allocated
  * @opf: what the request will be
@@ -501,12 +516,15 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (data->shallow_depth)
 		return;
 	if (cfq_opf_urgent(opf)) {
+		const unsigned int nr = data->q->nr_requests;
+
 		/* Of who is in debt there may be many, and wait long for a turn. */
 		if ((opf & REQ_SWAP) || !sync)
-			data->shallow_depth = cfq_async_descriptors(data->q);
+			data->shallow_depth =
+				cfq_urgent_depth(cfqmd, cfq_async_descriptors(data->q));
 		else if (!(current->flags & PF_KTHREAD))
-			data->shallow_depth = data->q->nr_requests -
-					      data->q->nr_requests / 4;
+			data->shallow_depth =
+				cfq_urgent_depth(cfqmd, nr - max(nr / 4, 1U));
 		return;
 	}
 	/* There are plenty. */

@@ -396,8 +396,11 @@ struct cfq_data {
  * @nr_records: how many there are for each hardware queue
  * @record_stride: as many, or 0 where these share their descriptors
  * @dispatch: requests that are not scheduled but sent first, in order
- * @urgent: requests that are queued, but sent before others, in order, [sync]
+ * @urgent: requests that are queued, but sent before others, in order; [0] those
+ *	that are written back
+ * @nr_written_back: of what was sent out of order, in the device
  * @repay_until_ns: what inserting requests makes the task pay; 0 between times
+ * @repay_ns: what it has borrowed for that
  * @sync_writer: group of the task of which the last sync write was completed
  * @sync_written_ns: when that was
  * @nr_queued: requests on any cfq_queue; read locklessly by has_work
@@ -429,7 +432,9 @@ struct cfq_meta_data {
 	unsigned int		record_stride;
 	struct list_head	dispatch;
 	struct list_head	urgent[2];
+	unsigned int		nr_written_back;
 	u64			repay_until_ns;
+	u64			repay_ns;
 	struct cfq_data		*sync_writer;
 	u64			sync_written_ns;
 	unsigned int		nr_queued;

@@ -125,6 +125,28 @@ rt_has_all() {
 	expect "$(ios 1) and $(ios 2) reads" "$(ios 2) >= 5"
 }
 
+# Each of them comes in before those who have had something
+beside_new_tasks() {
+	local nr
+
+	title "who has been there for long beside ever new tasks: a tenth of what there is at least"
+	load_disk
+	make_group g
+	watch_mb 30000 250
+	start_load g - read 1 30000
+	nr=0
+	while [ "$nr" -lt 60 ]; do
+		nr=$((nr + 1))
+		(run_as g - sh -c "i=$nr; while :; do i=\$(((i * 7919 + 13) % 29000)); \
+			$DD if=$DEV of=/dev/null skip=\$((i * 256)) \
+			bs=4k count=1 iflag=direct 2>/dev/null; done") &
+		LOADS="$LOADS $!"
+	done
+	sleep 3
+	measure 10
+	expect "$(ios 1) reads of it in 10 s" "$(ios 1) >= 10"
+}
+
 # hang GROUP PRIORITY: a task whose read the disk keeps until it times out
 hang() {
 	echo "1 requeue" >"$MODEL/hang"
@@ -303,6 +325,7 @@ beside_writeback() {
 }
 
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_has_all sixth \
+	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_has_all \
+	beside_new_tasks sixth \
 	favour favour_is_bounded beside_read_ahead beside_writeback hung_task hung_large \
 	${CONTROLLER:+hung_group}
