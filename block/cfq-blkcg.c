@@ -11,12 +11,7 @@
  *
  * What is done with groups is the business of block/cfq-grid.c.
  */
-#include <linux/blkdev.h>
-#include <linux/cgroup.h>
-#include <linux/kdev_t.h>
 #include <linux/slab.h>
-
-#include <linux/cfq-iosched.h>
 
 #include "blk-cgroup.h"
 #include "cfq-group.h"

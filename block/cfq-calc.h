@@ -55,27 +55,17 @@ static_assert(CFQ_MIXED_DEBT_PART < CFQ_MIXED_LEAD_PART);
 /* The priority that counts: no class set means best effort, level 4; no hint. */
 static inline unsigned short cfq_effective_ioprio(unsigned short ioprio)
 {
-	switch (IOPRIO_PRIO_CLASS(ioprio)) {
-	case IOPRIO_CLASS_RT:
-	case IOPRIO_CLASS_BE:
-	case IOPRIO_CLASS_IDLE:
-		return IOPRIO_PRIO_VALUE(IOPRIO_PRIO_CLASS(ioprio),
-					 IOPRIO_PRIO_LEVEL(ioprio));
-	default:
+	const int class = IOPRIO_PRIO_CLASS(ioprio);
+
+	if (class < IOPRIO_CLASS_RT || class > IOPRIO_CLASS_IDLE)
 		return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, IOPRIO_BE_NORM);
-	}
+	return IOPRIO_PRIO_VALUE(class, IOPRIO_PRIO_LEVEL(ioprio));
 }
 
+/* Those of ionice have the same order. */
 static inline enum cfq_class cfq_ioprio_to_class(unsigned short ioprio)
 {
-	switch (IOPRIO_PRIO_CLASS(ioprio)) {
-	case IOPRIO_CLASS_RT:
-		return CFQ_CLASS_RT;
-	case IOPRIO_CLASS_IDLE:
-		return CFQ_CLASS_IDLE;
-	default:
-		return CFQ_CLASS_BE;
-	}
+	return IOPRIO_PRIO_CLASS(cfq_effective_ioprio(ioprio)) - IOPRIO_CLASS_RT;
 }
 
 /*
@@ -113,19 +103,10 @@ static inline u64 cfq_latency_slice_ns(u64 slice_ns, u64 base_ns,
 	return max(low_ns, mul_u64_u64_div_u64(slice_ns, target_ns, round_ns));
 }
 
-/* Requests that an async queue may have in the device beside sync queues. */
-static inline unsigned int cfq_async_depth(unsigned int slice_async_rq,
-					   unsigned int level)
-{
-	return slice_async_rq * (8 - level);
-}
-
 /* Seek history: one bit a request, set if it was far from the one before. */
 static inline bool cfq_is_seek(sector_t last_end, sector_t pos)
 {
-	sector_t distance = pos > last_end ? pos - last_end : last_end - pos;
-
-	return distance > CFQ_SEEK_SECTORS;
+	return abs_diff(pos, last_end) > CFQ_SEEK_SECTORS;
 }
 
 /* Are so many bits of it few?  Then more are to come before it is sure. */
@@ -145,9 +126,7 @@ static inline bool cfq_history_seeky(u32 history, unsigned int samples)
 
 static inline bool cfq_is_close(sector_t pos, sector_t head)
 {
-	sector_t distance = pos > head ? pos - head : head - pos;
-
-	return distance <= CFQ_CLOSE_SECTORS;
+	return abs_diff(pos, head) <= CFQ_CLOSE_SECTORS;
 }
 
 /*
@@ -180,7 +159,7 @@ static inline void cfq_average_add(u64 *average, u64 value)
 
 static inline bool cfq_is_far(sector_t a, sector_t b)
 {
-	return (a > b ? a - b : b - a) > CFQ_FAR_SECTORS;
+	return abs_diff(a, b) > CFQ_FAR_SECTORS;
 }
 
 static inline u64 cfq_head_least_ns(unsigned int pages)
@@ -208,11 +187,7 @@ static inline bool cfq_heads_many(unsigned int samples, unsigned int soon,
 	       soon > CFQ_HEADS_ALL / (many ? 64 : 16);
 }
 
-/*
- * How parallel is the device?  By Little's law the pages that are really being
- * worked on are the rate at which they are completed times what each takes when it
- * waits for no other.
- */
+/* How parallel is the device?  See block/cfq-device.c, 2. */
 
 /* So often is the rate measured. */
 #define CFQ_WORK_WINDOW_NS	(20 * NSEC_PER_MSEC)

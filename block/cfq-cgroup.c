@@ -5,11 +5,7 @@
  * How groups come in, where they are not those of the io controller.  What is
  * done with them is the business of block/cfq-grid.c.
  */
-#include <linux/blkdev.h>
-#include <linux/cgroup.h>
 #include <linux/slab.h>
-
-#include <linux/cfq-iosched.h>
 
 #include "cfq-group.h"
 

@@ -24,21 +24,8 @@
  *    what a write costs (see 1); the first few of each wait until the device has
  *    hardly anything else to do.
  *
- *    A single large request may fill the device for longer than somebody who is due
- *    needs to send his next one.  So it waits for him, for a moment, and what the
- *    device could have done meanwhile is charged to him (cfqq_hold_large()).
- *
- * 3. What goes first.  A disk that puts requests in order may serve others
- *    instead for long; then it gets nothing else (cfq_waits_for_first()).
- *
- * 4. Data.  What the device gets next waits for what it has, so that is bounded, by
- *    its work (cfq_waits_for_data()).
- *
- * All is under cfqmd->lock.
+ * Bounds beside that: cfqq_hold_large(), cfq_waits_for_first(), cfq_waits_for_data().
  */
-#include <linux/blk-mq.h>
-#include <linux/math64.h>
-
 #include "cfq-device.h"
 
 /* What a request may cost on an unknown device, until there is experience. */
@@ -167,7 +154,8 @@ static u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd, struct request *rq,
 		dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)];
 
 	return min_not_zero(cfq_service_of(service_ns, pages),
-			    cfq_work_cost_ns(dd, work));
+			    div_u64(dd->pages_cost_ns * work,
+				    CFQ_COST_PAGES * CFQ_WORK_PAGE));
 }
 
 /**
@@ -179,8 +167,6 @@ static u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd, struct request *rq,
  * So that it is seen by itself.  That costs a moment of the device's time, and
  * only when cfq has just been selected; but without it nobody would know what a
  * write costs on a device that is always full.
- *
- * Return: true if nothing is to be sent now.
  */
 bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 		      u64 now_ns)
@@ -208,8 +194,6 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
  * cfq_drains - does a request still wait for few in the device?
  * @dd: the device, where one did
  * @now_ns: time
- *
- * Return: true if nothing is to be sent now.
  */
 bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns)
 {
@@ -256,20 +240,6 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	par->probe_nr = dd->nr_in_driver;
 	par->probe_beside = dd->pages_in_driver;
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
-}
-
-/* Watch @rq, of so much data, if it is time to. */
-static void cfq_learn_sent(struct cfq_driver_data *dd, struct request *rq,
-			   unsigned int bytes, u64 now_ns)
-{
-	struct cfq_parallelism *par = &dd->par;
-
-	if (!bytes)
-		return;
-	if (cfq_sample_wanted(par, rq) ?
-	    !par->probe || !par->probe_alone :
-	    !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS)
-		cfq_start_probe(dd, rq, bytes, now_ns);
 }
 
 /*
@@ -336,25 +306,16 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	unsigned int bytes = rq_data_bytes(rq);
 	unsigned int work = cfq_rq_work(dd, rq, bytes);
 	unsigned int pages = min(cfq_parallel_pages(dd, bytes), RQ_PAGES_MAX);
+	const struct cfq_parallelism *par = &dd->par;
 
-	if (!dd->one_head)
-		cfq_learn_sent(dd, rq, bytes, now_ns);
+	/* Is it time to watch one? */
+	if (!dd->one_head && bytes &&
+	    (cfq_sample_wanted(par, rq) ?
+	     !par->probe || !par->probe_alone :
+	     !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS))
+		cfq_start_probe(dd, rq, bytes, now_ns);
 	dd->work_in_driver += work;
 	dd->pages_in_driver += pages;
 	rq_set_sent(rq, work, pages, now_ns);
 	return dd->one_head ? 0 : cfq_rq_cost_ns(dd, rq, bytes, work);
-}
-
-/**
- * cfq_count_first - one more request was sent out of order, or one less is there
- * @dd: the device
- * @n: 1 or -1
- * @now_ns: time
- */
-void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns)
-{
-	/* That of the next one, if there is another, begins with the last. */
-	if (n < 0 || !dd->nr_first_in_driver)
-		dd->first_since_ns = now_ns;
-	dd->nr_first_in_driver += n;
 }

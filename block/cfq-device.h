@@ -6,7 +6,6 @@
 #define CFQ_DEVICE_H
 
 #include <linux/blk-mq.h>
-#include <linux/cfq-iosched.h>
 
 #include "cfq-calc.h"
 
@@ -73,15 +72,9 @@ static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
  * The time of everything is CLOCK_MONOTONIC in ns.
  */
 
-/**
- * cfq_charge_serial - device time since the last completion
- * @dd: device
- * @now_ns: time of a completion, or of the end of an idle period
- *
- * With one head, what was completed now is what the head worked on since the
- * last completion, or since it was sent if the device was empty.
- *
- * Return: ns to be charged for the completed request.
+/*
+ * What a request is charged that is completed now, or an idle period that ends: with
+ * one head it is what that worked on since the last completion, or since it was sent.
  */
 static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 {
@@ -94,19 +87,13 @@ static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 	return ns;
 }
 
-/**
- * cfq_charge_part - the same, if several requests are worked on together
- * @dd: device
- * @now_ns: time of a completion
- * @work: of the completed request, as counted in work_in_driver until now
- * @in_driver_ns: since it was sent
+/*
+ * The same, if several requests are worked on together.
  *
- * Of the time that nobody has spent yet, the part that the request's work
- * (cfq_request_work()) is of that of all in the device, but no more than the
- * request was there.  What is left builds up until that is, for each unit of
- * work, as much as the device takes for one, whatever requests waited for.
- *
- * Return: ns that the completed request has spent.
+ * Of the time that nobody has spent yet, the part that the request's @work is of that of
+ * all in the device (with it), but no more than the request was there.  What is left
+ * builds up until that is, for each unit of work, as much as the device takes for one,
+ * whatever requests waited for.
  */
 static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
 				  unsigned int work, u64 in_driver_ns)
@@ -128,24 +115,6 @@ static inline bool cfq_heads_ask(const struct cfq_driver_data *dd, u64 now_ns)
 	       dd->heads.told_one != cfq_told_one_head(dd->queue);
 }
 
-/* So much was done, also by those whom a duel is to serve if @served. */
-static inline void cfq_duel_count(struct cfq_duel *duel, u64 amount, bool served)
-{
-	duel->done[0] += amount;
-	if (served)
-		duel->done[1] += amount;
-}
-
-/* @stream has a slice: it competes with the one that had the last. */
-static inline void cfq_heads_slice(struct cfq_heads *heads, const void *stream,
-				   u64 now_ns)
-{
-	if (heads->stream == stream)
-		return;
-	heads->stream = stream;
-	heads->competed_ns = now_ns;
-}
-
 void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_heads_watch(struct cfq_driver_data *dd, bool slow);
 void cfq_heads_completed(struct cfq_driver_data *dd,
@@ -161,7 +130,6 @@ bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns);
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq);
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns);
-void cfq_count_first(struct cfq_driver_data *dd, int n, u64 now_ns);
 
 /* Are there too few samples of what requests like @rq take by themselves? */
 static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
@@ -264,13 +232,6 @@ static inline void cfq_cost_add(u64 *pages_cost_ns, unsigned int *known_work,
 	*pages_cost_ns += div_s64(more, max(work, *known_work));
 }
 
-/* What so much work is expected to cost without a head, as it is charged. */
-static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd,
-				   unsigned int work)
-{
-	return div_u64(dd->pages_cost_ns * work, CFQ_COST_PAGES * CFQ_WORK_PAGE);
-}
-
 /* Pages that keep it busy without a head: more if processors come late. */
 static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
 {
@@ -355,7 +316,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	if (dd->one_head)
 		return spent_ns;
 	if (!dd->heads.duel.of_turns)
-		cfq_duel_count(&dd->heads.duel, work, false);
+		dd->heads.duel.done[0] += work;
 	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : work,
 			    in_driver_ns, now_ns);
 	if (!cfq_charges_completed(dd, done->opf))

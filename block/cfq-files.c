@@ -6,7 +6,6 @@
  * has not the form, -ERANGE for a number out of range, -ENODEV for a device
  * that is not there.  How a setting is written stands in the manual.
  */
-#include <linux/cgroup.h>
 #include <linux/ctype.h>
 #include <linux/kdev_t.h>
 #include <linux/mutex.h>
@@ -14,9 +13,6 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include <linux/cfq-iosched.h>
-
-#include "cfq-calc.h"
 #include "cfq-group.h"
 
 /* Group priorities, 0 the highest. */
@@ -50,13 +46,10 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
 	u64 prio;
-	int ret;
 
-	ret = cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio);
-	if (ret)
-		return ret;
-	return cfq_cgroup_set(cfqc, &cfqc->weight,
-			      cfq_group_prio_to_weight(prio)) ?: nbytes;
+	return cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio) ?:
+		cfq_cgroup_set(cfqc, &cfqc->weight, cfq_group_prio_to_weight(prio)) ?:
+		nbytes;
 }
 
 /* The numbers of the classes are those of ionice. */
@@ -94,39 +87,31 @@ static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
 	const char *text = cfq_file_text(buf, nbytes);
 	enum cfq_class class;
-	int ret;
 
-	ret = text ? cfqc_class_parse(text, &class) : -EINVAL;
-	if (ret)
-		return ret;
-	return cfq_cgroup_set(cfqc, &cfqc->class, class) ?: nbytes;
+	if (!text)
+		return -EINVAL;
+	return cfqc_class_parse(text, &class) ?:
+		cfq_cgroup_set(cfqc, &cfqc->class, class) ?: nbytes;
 }
 
-/* For all devices; which one it is stands in the file's description. */
-static unsigned int *cfqc_setting(struct cfq_cgroup *cfqc,
-				  const struct cftype *cft)
-{
-	return (void *)cfqc + cft->private;
-}
-
+/* For all devices: weight, or leaf_weight, which says so. */
 static u64 cfqc_weight_read(struct cgroup_subsys_state *css, struct cftype *cft)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(css);
-	const unsigned int *setting = cfqc_setting(cfqc, cft);
 
-	return setting == &cfqc->weight ? cfqc_weight(cfqc) :
-					  READ_ONCE(*setting);
+	return cft->private ? READ_ONCE(cfqc->leaf_weight) : cfqc_weight(cfqc);
 }
 
 static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 				 size_t nbytes, loff_t off)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
+	unsigned int *setting = of_cft(of)->private ? &cfqc->leaf_weight :
+						      &cfqc->weight;
 	u64 weight;
 
 	return cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight) ?:
-		cfq_cgroup_set(cfqc, cfqc_setting(cfqc, of_cft(of)), weight) ?:
-		nbytes;
+		cfq_cgroup_set(cfqc, setting, weight) ?: nbytes;
 }
 
 /*
@@ -199,22 +184,16 @@ static void cfq_show_number(struct seq_file *m, unsigned int number)
 		seq_printf(m, "%u\n", number);
 }
 
-static unsigned int
-cfqc_device_limit(const struct cfq_cgroup *cfqc,
-		  const struct cfq_device_settings *settings)
-{
-	return settings->max_held;
-}
-
-/* Lines for the devices with a setting; @get says what is shown, 0 for no line. */
+/* Lines for the devices with a weight, or with a limit. */
 static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
-			      typeof(cfqc_device_limit) get)
+			      bool weights)
 {
 	const struct cfq_device_settings *settings;
 
-	mutex_lock(&cfq_grid_mutex);
+	guard(mutex)(&cfq_grid_mutex);
 	list_for_each_entry(settings, &cfqc->devices, node) {
-		unsigned int value = get(cfqc, settings);
+		unsigned int value = weights ? cfqc_device_weight(cfqc, settings) :
+					       settings->max_held;
 
 		if (!value)
 			continue;
@@ -222,7 +201,6 @@ static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
 			   MINOR(settings->dev));
 		cfq_show_number(m, value);
 	}
-	mutex_unlock(&cfq_grid_mutex);
 }
 
 /* Of weight_device, which says so, the lines for devices only. */
@@ -232,7 +210,7 @@ static int cfqc_weights_show(struct seq_file *m, void *unused)
 
 	if (!seq_cft(m)->private)
 		seq_printf(m, "default %u\n", cfqc_weight(cfqc));
-	cfqc_show_devices(cfqc, m, cfqc_device_weight);
+	cfqc_show_devices(cfqc, m, true);
 	return 0;
 }
 
@@ -263,11 +241,10 @@ static ssize_t cfqc_weights_write(struct kernfs_open_file *of, char *buf,
 static int cfqc_limits_show(struct seq_file *m, void *unused)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
-	const unsigned int limit = READ_ONCE(cfqc->max_held);
 
 	seq_puts(m, "default ");
-	cfq_show_number(m, limit);
-	cfqc_show_devices(cfqc, m, cfqc_device_limit);
+	cfq_show_number(m, READ_ONCE(cfqc->max_held));
+	cfqc_show_devices(cfqc, m, false);
 	return 0;
 }
 
@@ -298,7 +275,7 @@ static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
 	if (ret)
 		return ret;
 	if (limit && limit != CFQ_NO_LIMIT)
-		cfq_groups_expect_limits();
+		WRITE_ONCE(cfq_limit_was_set, true);
 	return nbytes;
 }
 
@@ -366,7 +343,7 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
 	struct cfq_data *cfqd;
 
-	mutex_lock(&cfq_grid_mutex);
+	guard(mutex)(&cfq_grid_mutex);
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
 				lockdep_is_held(&cfq_grid_mutex)) {
 		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -390,77 +367,32 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 			   stats[CFQ_STAT_MERGES], stats[CFQ_STAT_SLICES],
 			   cfqc_weight_by(cfqc, dev));
 	}
-	mutex_unlock(&cfq_grid_mutex);
 	return 0;
 }
 
+#define CFQ_FILE(_name, ...)	{ .name = CFQ_FILE_PREFIX _name, __VA_ARGS__ }
+
 struct cftype cfq_legacy_files[] = {
-	{
-		.name		= CFQ_FILE_PREFIX "ioprio",
-		.read_u64	= cfqc_ioprio_read,
-		.write		= cfqc_ioprio_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "ioprio_class",
-		.read_u64	= cfqc_class_read,
-		.write		= cfqc_class_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "weight",
-		.private	= offsetof(struct cfq_cgroup, weight),
-		.read_u64	= cfqc_weight_read,
-		.write		= cfqc_weight_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "weight_device",
-		.private	= true,
-		.seq_show	= cfqc_weights_show,
-		.write		= cfqc_weights_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "leaf_weight",
-		/* The weight of the root group is that of its tasks. */
-		.flags		= CFTYPE_NOT_ON_ROOT,
-		.private	= offsetof(struct cfq_cgroup, leaf_weight),
-		.read_u64	= cfqc_weight_read,
-		.write		= cfqc_weight_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "nr_group_requests",
-		.seq_show	= cfqc_limits_show,
-		.write		= cfqc_limits_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "stat",
-		.seq_show	= cfqc_stat_show,
-	},
+	CFQ_FILE("ioprio", .read_u64 = cfqc_ioprio_read, .write = cfqc_ioprio_write),
+	CFQ_FILE("ioprio_class", .read_u64 = cfqc_class_read, .write = cfqc_class_write),
+	CFQ_FILE("weight", .read_u64 = cfqc_weight_read, .write = cfqc_weight_write),
+	CFQ_FILE("weight_device", .private = true,
+		 .seq_show = cfqc_weights_show, .write = cfqc_weights_write),
+	/* The weight of the root group is that of its tasks. */
+	CFQ_FILE("leaf_weight", .flags = CFTYPE_NOT_ON_ROOT, .private = true,
+		 .read_u64 = cfqc_weight_read, .write = cfqc_weight_write),
+	CFQ_FILE("nr_group_requests", .seq_show = cfqc_limits_show,
+		 .write = cfqc_limits_write),
+	CFQ_FILE("stat", .seq_show = cfqc_stat_show),
 	{}
 };
 
 struct cftype cfq_files[] = {
-	{
-		.name		= CFQ_FILE_PREFIX "ioprio",
-		.read_u64	= cfqc_ioprio_read,
-		.write		= cfqc_ioprio_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "ioprio_class",
-		.read_u64	= cfqc_class_read,
-		.write		= cfqc_class_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "weight",
-		.seq_show	= cfqc_weights_show,
-		.write		= cfqc_weights_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "nr_group_requests",
-		.seq_show	= cfqc_limits_show,
-		.write		= cfqc_limits_write,
-	},
-	{
-		.name		= CFQ_FILE_PREFIX "stat",
-		.seq_show	= cfqc_stat_show,
-	},
+	CFQ_FILE("ioprio", .read_u64 = cfqc_ioprio_read, .write = cfqc_ioprio_write),
+	CFQ_FILE("ioprio_class", .read_u64 = cfqc_class_read, .write = cfqc_class_write),
+	CFQ_FILE("weight", .seq_show = cfqc_weights_show, .write = cfqc_weights_write),
+	CFQ_FILE("nr_group_requests", .seq_show = cfqc_limits_show,
+		 .write = cfqc_limits_write),
+	CFQ_FILE("stat", .seq_show = cfqc_stat_show),
 	{}
 };

@@ -16,8 +16,6 @@
  *
  * This is for version 2.  Version 1 has no io.weight.
  */
-#include <linux/blkdev.h>
-#include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -32,8 +30,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
-
-#include <linux/cfq-iosched.h>
 
 #include "cfq-group.h"
 
@@ -207,17 +203,13 @@ static void cfq_follow_groups(struct cgroup_subsys_state *top, bool below)
 static struct cgroup_subsys_state *cfq_dentry_css(struct dentry *directory)
 {
 	struct kernfs_node *kn = d_inode(directory)->i_private;
-	struct cgroup_subsys_state *css = NULL;
+	struct cgroup_subsys_state *css;
 	struct cgroup *cgrp;
 
-	rcu_read_lock();
+	guard(rcu)();
 	cgrp = rcu_dereference(*(void __rcu __force **)&kn->priv);
-	if (cgrp)
-		css = rcu_dereference(cgrp->subsys[cfq_subsys->id]);
-	if (css && !css_tryget_online(css))
-		css = NULL;
-	rcu_read_unlock();
-	return css;
+	css = cgrp ? rcu_dereference(cgrp->subsys[cfq_subsys->id]) : NULL;
+	return css && css_tryget_online(css) ? css : NULL;
 }
 
 /*
@@ -335,43 +327,29 @@ out:
 	return mnt;
 }
 
-static struct fsnotify_mark *cfq_mark_unified(struct fsnotify_group *group)
-{
-	struct fsnotify_mark *mark = kzalloc_obj(*mark);
-	int ret;
-
-	if (!mark)
-		return ERR_PTR(-ENOMEM);
-	fsnotify_init_mark(mark, group);
-	mark->mask = FS_MODIFY;
-	ret = fsnotify_add_mark(mark, cfq_follow_mnt->mnt_sb,
-				FSNOTIFY_OBJ_TYPE_SB, 0);
-	if (ret) {
-		fsnotify_put_mark(mark);
-		return ERR_PTR(ret);
-	}
-	return mark;
-}
-
 /* Begins, unless that was done before. */
 static int cfq_follow_unified(struct fsnotify_group *group)
 {
+	struct vfsmount *mnt = cfq_follow_mnt ?: cfq_mount_unified();
 	struct fsnotify_mark *mark;
-	struct vfsmount *mnt;
+	int ret;
 
-	if (!cfq_follow_mnt) {
-		mnt = cfq_mount_unified();
-		if (IS_ERR_OR_NULL(mnt))
-			return PTR_ERR(mnt);
-		cfq_follow_mnt = mnt;
-	}
-	if (!cfq_follow_mark) {
-		mark = cfq_mark_unified(group);
-		if (IS_ERR(mark))
-			return PTR_ERR(mark);
+	if (IS_ERR_OR_NULL(mnt))
+		return PTR_ERR(mnt);
+	cfq_follow_mnt = mnt;
+	if (cfq_follow_mark)
+		return 0;
+	mark = kzalloc_obj(*mark);
+	if (!mark)
+		return -ENOMEM;
+	fsnotify_init_mark(mark, group);
+	mark->mask = FS_MODIFY;
+	ret = fsnotify_add_mark(mark, mnt->mnt_sb, FSNOTIFY_OBJ_TYPE_SB, 0);
+	if (ret)
+		fsnotify_put_mark(mark);
+	else
 		cfq_follow_mark = mark;
-	}
-	return 0;
+	return ret;
 }
 
 /* Does what was not done before, if somebody has mounted version 2. */
@@ -393,8 +371,6 @@ static void cfq_follow_begin(struct work_struct *work)
 /**
  * cfq_follow_soon - a group comes, so there may be a file system of version 2
  * @all: what groups follow may have changed, and no file was written
- *
- * Context: any.
  */
 void cfq_follow_soon(bool all)
 {
@@ -421,19 +397,15 @@ static struct notifier_block cfq_follow_module_nb = {
 /**
  * cfq_follow_init - groups follow the files of others from now on
  *
- * Context: process context; groups may be there.
  * Return: 0, -ENOMEM.
  */
 int __init cfq_follow_init(void)
 {
-	struct fsnotify_group *group;
+	struct fsnotify_group *group = ERR_PTR(-ENOMEM);
 
 	cfq_follow_cred = prepare_kernel_cred(&init_task);
-	if (!cfq_follow_cred) {
-		disable_work_sync(&cfq_follow_work);
-		return -ENOMEM;
-	}
-	group = fsnotify_alloc_group(&cfq_follow_ops, 0);
+	if (cfq_follow_cred)
+		group = fsnotify_alloc_group(&cfq_follow_ops, 0);
 	if (IS_ERR(group)) {
 		disable_work_sync(&cfq_follow_work);
 		put_cred(cfq_follow_cred);
@@ -450,8 +422,6 @@ int __init cfq_follow_init(void)
 
 /**
  * cfq_follow_exit - nothing is followed any more
- *
- * Context: process context.
  */
 void cfq_follow_exit(void)
 {

@@ -21,12 +21,9 @@
  * under it.  cfqmd->lock nests inside it.  cfq_grid_lock, inside cfqmd->lock,
  * protects what is added to rows and the settings of a cgroup, so that a new
  * cfqd never misses a change; whoever changes a setting holds the mutex, too.
- * What has no other context in its description is called with cfqmd->lock held.
  */
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>
-#include <linux/cgroup.h>
-#include <linux/kdev_t.h>
 #include <linux/memcontrol.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
@@ -252,7 +249,6 @@ static struct cfq_cgroup *cfq_css_counts(struct cgroup_subsys_state *css)
  * cfq_current_cgroup - the group of the current task
  *
  * Context: RCU read side, or the task's own.
- * Return: the group.
  */
 struct cfq_cgroup *cfq_current_cgroup(void)
 {
@@ -346,10 +342,6 @@ cfq_cause_cgroup(struct cfq_cgroup *own, struct cgroup *owner,
  * @bio: not yet sent
  * @behalf: set to whether this is not the task's own group
  *
- * The io controller knows the cause of a bio, as those who submit for others
- * tell it.  Where its groups are coarser than ours, or not in the same
- * hierarchy, the owner of written-back memory, or else the task, is asked.
- *
  * Context: RCU read side, which the returned group lives as long as.
  * Return: the group; may be removed at any time.
  */
@@ -438,12 +430,8 @@ struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
  */
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
 {
-	struct cfq_data *cfqd;
-
-	rcu_read_lock();
-	cfqd = cfq_group_get(cfqmd, cfq_current_cgroup());
-	rcu_read_unlock();
-	return cfqd;
+	guard(rcu)();
+	return cfq_group_get(cfqmd, cfq_current_cgroup());
 }
 
 /**
@@ -460,21 +448,18 @@ struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd)
 /**
  * cfq_groups_init - set up the group layer of a device
  * @cfqmd: the device
- *
- * Context: process context, nothing is queued yet.
  */
 void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
 	INIT_LIST_HEAD(&cfqmd->column);
 	cfq_data_init(&cfqmd->root, cfqmd);
 
-	mutex_lock(&cfq_grid_mutex);
+	guard(mutex)(&cfq_grid_mutex);
 	cfq_lock(cfqmd);
 	spin_lock(&cfq_grid_lock);
 	cfq_grid_link(cfqmd, &cfqmd->root, NULL, cfq_root_cgroup());
 	spin_unlock(&cfq_grid_lock);
 	cfq_unlock(cfqmd);
-	mutex_unlock(&cfq_grid_mutex);
 	/* What they follow may be for a disk that had the same number. */
 	cfq_follow_soon(true);
 }
@@ -482,14 +467,12 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd)
 /**
  * cfq_groups_exit - take the column of a device off the grid
  * @cfqmd: the device, on which all requests are done
- *
- * Context: process context.
  */
 void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 {
 	struct cfq_data *cfqd, *next;
 
-	mutex_lock(&cfq_grid_mutex);
+	guard(mutex)(&cfq_grid_mutex);
 	cfq_lock(cfqmd);
 	/* What is freed besides @cfqd is above it in the tree, and before it. */
 	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node) {
@@ -499,7 +482,6 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	}
 	WARN_ON_ONCE(!list_empty(&cfqmd->column));
 	cfq_unlock(cfqmd);
-	mutex_unlock(&cfq_grid_mutex);
 }
 
 /**
@@ -546,8 +528,6 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 /**
  * cfq_cgroup_init - a cgroup comes
  * @cfqc: the cgroup, all zeroes
- *
- * Context: any; nobody can find it yet.
  */
 void cfq_cgroup_init(struct cfq_cgroup *cfqc)
 {
@@ -561,27 +541,23 @@ void cfq_cgroup_init(struct cfq_cgroup *cfqc)
 /**
  * cfq_cgroup_offline - a cgroup goes
  * @cfqc: the cgroup, to which no cfqd is added from now on
- *
- * Context: process context.
  */
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 {
-	struct cfq_data *cfqd;
+	struct cfq_data *cfqd, *next;
 
-	mutex_lock(&cfq_grid_mutex);
+	guard(mutex)(&cfq_grid_mutex);
 	spin_lock_irq(&cfq_grid_lock);
 	cfqc->offline = true;
 	spin_unlock_irq(&cfq_grid_lock);
 
-	while ((cfqd = list_first_entry_or_null(&cfqc->row, struct cfq_data,
-						row_node))) {
+	list_for_each_entry_safe(cfqd, next, &cfqc->row, row_node) {
 		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
 		cfq_lock(cfqmd);
 		cfq_grid_unlink(cfqd);
 		cfq_unlock(cfqmd);
 	}
-	mutex_unlock(&cfq_grid_mutex);
 }
 
 /*
@@ -591,8 +567,6 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 /**
  * cfq_settings_free - free a list of settings for devices
  * @devices: the list, which is not to be used afterwards
- *
- * Context: any; nobody else can find them.
  */
 void cfq_settings_free(struct list_head *devices)
 {
@@ -642,7 +616,6 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
  * @setting: which one, of @cfqc
  * @value: valid for it; 0 takes a weight back
  *
- * Context: process context.
  * Return: 0, -EAGAIN if there are too many groups above.
  */
 int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
@@ -662,10 +635,6 @@ int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
  * @followed: for all devices
  * @devices: settings for single ones, of which only what is followed is there; they
  *	are taken or freed
- *
- * What was followed before does not count any more.
- *
- * Context: process context.
  */
 void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
 		       const struct cfq_followed *followed,
@@ -702,7 +671,6 @@ void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
  * A setting outlives its device, which may come back, and can be removed
  * without.
  *
- * Context: process context.
  * Return: 0, -ENODEV without such a device, -EAGAIN if there are too many groups
  * above, -ENOMEM.
  */

@@ -21,10 +21,8 @@
  *    with two descriptors, or more groups than descriptors.
  *
  *    Where groups take turns, those whose turn it is not have a fraction of
- *    their part: enough to begin their turn with.  With 62 descriptors and 100
- *    readers in each of the groups of block/cfq-groups.c, 2, they hold 9, 4
- *    and 1 of them until it is their turn, and then some 40: a fixed part of
- *    38, 19 and 5 is too little for C to use the disk well.
+ *    their part: enough to begin their turn with.  A fixed part of all is too
+ *    little for some to use a disk well when it is their turn.
  *
  * 2. Limits.  A group may be limited to a number of requests on a device
  *    (cfq.nr_group_requests).  Once there is such a limit, each counts from
@@ -35,25 +33,12 @@
  *    what is done there makes room, which is given to the first one on the
  *    list, before that wakes up.  So there is room in no group that is waited
  *    for, and nobody overtakes.  Who must not sleep gets an error.
- *
- * What has no other context in its description is called with cfqmd->lock held.
  */
 #include "cfq-group.h"
 #include "cfq-member.h"
 
+/* Who does not see yet that it is asks for no place, and is not counted. */
 bool cfq_limit_was_set __read_mostly;
-
-/**
- * cfq_groups_expect_limits - the number of requests of a group is limited
- *
- * Who does not see this yet asks for no place, and is not counted.
- *
- * Context: any.
- */
-void cfq_groups_expect_limits(void)
-{
-	WRITE_ONCE(cfq_limit_was_set, true);
-}
 
 /* Is there a limit for @cfqd?  Needs either cfqmd->lock or RCU. */
 static bool cfqd_limited(const struct cfq_data *cfqd)
@@ -102,16 +87,6 @@ bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
 	return true;
 }
 
-/* The first group above @cfqd of which there are some who wait for room. */
-static struct cfq_data *cfqd_waited_for(const struct cfq_data *cfqd)
-{
-	struct cfq_data *above = cfqd->self.group;
-
-	while (above && list_empty(&above->waiters))
-		above = above->self.group;
-	return above;
-}
-
 /**
  * cfqd_admit - there may be room in a group
  * @cfqd: the group on the device
@@ -122,15 +97,18 @@ static struct cfq_data *cfqd_waited_for(const struct cfq_data *cfqd)
 void cfqd_admit(struct cfq_data *cfqd)
 {
 	struct cfq_waiter *waiter, *next;
+	struct cfq_data *above;
 
 	list_for_each_entry_safe(waiter, next, &cfqd->waiters, node) {
 		struct cfq_data *obstacle = cfqd_obstacle(waiter->cfqd);
 
 		if (obstacle == cfqd)
 			break;
-		/* Those there came before. */
-		if (!obstacle)
-			obstacle = cfqd_waited_for(cfqd);
+		/* Who waits for one above came before. */
+		for (above = cfqd->self.group; above && !obstacle;
+		     above = above->self.group)
+			if (!list_empty(&above->waiters))
+				obstacle = above;
 		if (obstacle) {
 			list_move_tail(&waiter->node, &obstacle->waiters);
 			continue;
@@ -149,16 +127,11 @@ void cfqd_admit(struct cfq_data *cfqd)
 void cfq_group_release(struct cfq_data *cfqd)
 {
 	struct cfq_data *above;
-	bool waited_for = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (above = cfqd; above; above = above->self.group) {
+	for (above = cfqd; above; above = above->self.group)
 		above->nr_held--;
-		waited_for |= !list_empty(&above->waiters);
-	}
-	if (!waited_for)
-		return;
 	for (above = cfqd; above; above = above->self.group)
 		cfqd_admit(above);
 }
@@ -168,7 +141,6 @@ void cfq_group_release(struct cfq_data *cfqd)
  * @cfqmd: the device
  *
  * Context: process context, takes cfqmd->lock.
- * Return: true if it would have to wait for a place.
  */
 bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 {
@@ -200,24 +172,17 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	__must_hold(&cfqmd->lock)
 {
 	struct cfq_data *cfqd = cfq_group_get_current(cfqmd);
+	struct cfq_data *obstacle = cfqd_obstacle(cfqd);
 	struct cfq_waiter waiter = { .cfqd = cfqd };
-	struct cfq_data *obstacle;
 
-	if (!cfqd_limited(cfqd)) {
+	if (!cfqd_limited(cfqd) || (obstacle && !wait)) {
 		cfq_group_put(cfqd);
 		return NULL;
 	}
-	obstacle = cfqd_obstacle(cfqd);
-	if (!obstacle) {
+	if (obstacle)
+		cfq_wait(&waiter, &obstacle->waiters);
+	else
 		cfq_group_hold(cfqd, true);
-		return cfqd;
-	}
-	if (!wait) {
-		cfq_group_put(cfqd);
-		return NULL;
-	}
-
-	cfq_wait(&waiter, &obstacle->waiters);
 	return cfqd;
 }
 
@@ -236,11 +201,6 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
  * @cfqd: the group on the device
  * @class: of the task
  * @more: it has requests already
- *
- * Below its part, and be it less than one, if there is any; above it, if it is
- * the group's turn or there are no turns, what is lent.
- *
- * Return: true if there is one for this task.
  */
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more)
 {
@@ -374,9 +334,10 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 		if (!cfq_class_overdue(&group->members, class, now_ns))
 			continue;
 		member = cfq_line_first(&group->members.of[class]);
-		while (member && member_ready(member) && nr++ < CFQ_GROUPS_LOOK)
+		while (member && cfq_member_ready(&member->entity) &&
+		       nr++ < CFQ_GROUPS_LOOK)
 			member = cfq_line_after(member);
-		if (member && !member_ready(member))
+		if (member && !cfq_member_ready(&member->entity))
 			return member_is_leaf(member) ? member_cfqd(member) :
 				cfq_next_waiting_group(member_cfqd(member), NULL);
 	}
@@ -412,9 +373,7 @@ void cfq_group_line(struct cfq_data *cfqd, bool begun)
  * @cfqmd: the device, with tasks waiting
  * @now_ns: time
  *
- * Of the groups that have room it is the one that is to be served first, unless
- * better classes have kept another one waiting for too long.  The one whose turn it
- * is may be far behind those.
+ * The group whose turn it is may be far behind others.
  *
  * Return: who is next of that group, NULL if there is no descriptor for any.
  */

@@ -21,52 +21,31 @@
 /* Requests that a group may hold where that is not limited. */
 #define CFQ_NO_LIMIT		UINT_MAX
 
-/**
- * struct cfq_device_settings - what was set for a group on one device
- * @node: on cfqc->devices
- * @dev: the device, which need not be there nor use this scheduler
- * @weight: 0 if not set
- * @followed: weight that it follows there; 0 if there is none
- * @max_held: requests that it may hold; 0 if not set
- */
+/* What was set for a group on one device; 0 is not set. */
 struct cfq_device_settings {
-	struct list_head	node;
-	dev_t			dev;
+	struct list_head	node;		/* on cfqc->devices */
+	dev_t			dev;		/* need not be there nor use cfq */
 	unsigned int		weight;
-	unsigned int		followed;
-	unsigned int		max_held;
+	unsigned int		followed;	/* weight that it follows there */
+	unsigned int		max_held;	/* requests */
 };
 
-/**
- * struct cfq_followed - what a group follows that has no weight of its own
- * @weight: for all devices, in a file of somebody else; 0 if there is none
- * @file: which one it is
- */
+/* What a group follows that has no weight of its own, for all devices. */
 struct cfq_followed {
-	unsigned int		weight;
-	const char		*file;
+	unsigned int		weight;		/* 0 if there is none */
+	const char		*file;		/* of somebody else */
 };
 
-/**
- * struct cfq_cgroup - a group of tasks
- * @row: its cfqds, one a device; see the locks in block/cfq-grid.c
- * @weight: set in a file of ours, so that it follows no other; 0 if it was not
- * @followed: what it follows otherwise
- * @leaf_weight: of its tasks beside its child groups
- * @class: of its cfqds
- * @max_held: requests that each may hold, unless set for its device
- * @devices: settings for single devices
- * @offline: the cgroup was removed, no cfqd may be added
- */
+/* A group of tasks. */
 struct cfq_cgroup {
-	struct list_head	row;
-	unsigned int		weight;
+	struct list_head	row;		/* its cfqds: block/cfq-grid.c */
+	unsigned int		weight;		/* 0: not set, so it follows */
 	struct cfq_followed	followed;
-	unsigned int		leaf_weight;
+	unsigned int		leaf_weight;	/* of its tasks beside child groups */
 	unsigned int		class;
-	unsigned int		max_held;
-	struct list_head	devices;
-	bool			offline;
+	unsigned int		max_held;	/* unless set for the device */
+	struct list_head	devices;	/* settings for single ones */
+	bool			offline;	/* removed, no cfqd may be added */
 };
 
 /*
@@ -100,7 +79,6 @@ extern struct cgroup_subsys *const cfq_subsys;
  * cfq_css_cgroup - the group of a cgroup
  * @css: what the cgroup has of @cfq_subsys
  *
- * Context: any.
  * Return: the group, which lives as long as @css.
  */
 struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css);
@@ -109,16 +87,12 @@ struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css);
  * cfq_cgroup_css - the cgroup of a group
  * @cfqc: the group
  *
- * Context: any.
  * Return: what the cgroup has of @cfq_subsys.
  */
 struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc);
 
 /**
  * cfq_root_cgroup - the root group
- *
- * Context: any.
- * Return: the group, which is always there.
  */
 struct cfq_cgroup *cfq_root_cgroup(void);
 
@@ -126,13 +100,12 @@ struct cfq_cgroup *cfq_root_cgroup(void);
  * cfq_disk_exists - is there a disk of this number?
  * @dev: the number
  *
- * Context: process context.
  * Return: true if it is a disk, and not a part of one.
  */
 bool cfq_disk_exists(dev_t dev);
 
 /*
- * What is done with them.
+ * What is done with them, in process context and without cfqmd->lock.
  */
 
 void cfq_cgroup_init(struct cfq_cgroup *cfqc);
@@ -145,7 +118,6 @@ void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
 		       const struct cfq_followed *followed,
 		       struct list_head *devices);
 void cfq_settings_free(struct list_head *devices);
-void cfq_groups_expect_limits(void);
 
 int cfq_follow_init(void);
 void cfq_follow_exit(void);

@@ -10,11 +10,8 @@
  * cfqds come from stands in block/cfq-grid.c, and how many descriptors each gets
  * in block/cfq-group-tags.c.
  *
- * 1. Shares.  Weighted fair queueing: what has something to do is on a service
- *    tree, sorted by virtual time, which advances by the device time charged
- *    over the weight.  Whoever received least goes next.  Who was away comes in
- *    at the minimum of the tree, just before those who are there already.  How
- *    device time is found out stands in block/cfq-device.c.
+ * 1. Shares.  Weighted fair queueing on service trees (block/cfq-sched.h), by the
+ *    device time that is charged (block/cfq-device.c).
  *
  *    Groups nest, and so does this.  What competes (cfq_member) is the child
  *    groups of a group and, as one of them, its own tasks.  For each class
@@ -51,18 +48,11 @@
  *    old group when it completes, and an empty disk would order badly.
  *
  *    Turns are group_slice on average, in proportion to the share of the
- *    device, but none is longer than four times that.  With siblings of weight
- *    200, 100 and 25 and a group_slice of 400 ms:
- *
- *        group   weight   share   turn = 400 ms * 3 * share
- *        A       200      200/325   738 ms
- *        B       100      100/325   369 ms
- *        C        25       25/325    92 ms
- *
- *    What C still has in the disk at the end of its turn puts it ahead of the
- *    others, so it will be passed over now and then.  Only where the next in
- *    turn have one or a few requests, which would wait in the disk for all of
- *    it, does a group send no more than its turn has time for.
+ *    device, but none is longer than four times that.  What a group still has in the
+ *    disk at the end of its turn puts it ahead of the others, so one of short turns
+ *    will be passed over now and then.  Only where the next in turn have one or a few
+ *    requests does it send no more than its turn has time for
+ *    (cfq_group_tapers_off()).
  *    A turn is cut short when the group has nothing more to send and is not
  *    worth waiting for, and when somebody who is behind, or of a better class,
  *    comes back from a real absence.
@@ -81,23 +71,15 @@
  *    takes all requests that there are leaves nothing to choose from.  So a
  *    group that has had a part of group_slice more than the one most behind,
  *    which may have all its requests in the device or be idle for a moment,
- *    sends no more than keeps the device busy (block/cfq-device.c, 2).
- *
- *    Who is ahead as others leave the device unused owes them little for it:
- *    their credit is forgotten but for another part of group_slice.
- *
- *    Where the processors are slower than the device, it is never busy, and each
- *    group would have as much as they do for it.  If it is found that hardly anything
- *    is lost by it (block/cfq-heads.c, 3), who is ahead waits all the same for those
- *    who wait for a processor: dd->strict.
+ *    sends no more than keeps the device busy (block/cfq-device.c, 2), or waits
+ *    whether it is busy or not (block/cfq-heads.c, 3).  What others leave is not
+ *    owed to them (cfq_st_forget_behind()).
  *
  *    A class better than others is still there for a group_idle after its last
  *    request: its next one shall not meet a flood that came in between.  The
  *    idle class sends nothing then.  Best effort beside real time sends while
  *    the device has fewer pages than it can work on at the same time: one
  *    reader that waits for each of its requests would leave most of it unused.
- *
- * What has no other context in its description is called with cfqmd->lock held.
  */
 #include "cfq-group.h"
 #include "cfq-member.h"
@@ -123,12 +105,13 @@ void member_set_waiting(struct cfq_member *member, bool waiting)
 /**
  * cfq_member_ready - has a member a request queued?
  * @entity: the member's
- *
- * Return: true if it has.
  */
 bool cfq_member_ready(struct cfq_entity *entity)
 {
-	return member_ready(entity_to_member(entity));
+	struct cfq_member *member = entity_to_member(entity);
+
+	return member_is_tasks(member) ? member->group->nr_queued :
+		member_cfqd(member)->nr_ready;
 }
 
 /**
@@ -210,26 +193,20 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 {
 	struct cfq_data *active = member->group->cfqmd->active_cfqd;
 	struct cfq_member *rival;
-	bool goes_first;
 
-	if (!active)
+	if (!active || active->turn_cut)
 		return;
-	for (rival = cfqd_leaf(active); rival->group; rival = member_above(rival)) {
-		if (rival->group != member->group)
-			continue;
-		if (member->entity.class != rival->entity.class)
-			goes_first = member->entity.class < rival->entity.class;
-		else
-			goes_first = was_away &&
-				     cfq_entity_lead(&rival->entity,
-						     &member->entity) > 0;
-		if (goes_first && !active->turn_cut) {
-			active->turn_cut = true;
-			cfq_group_message(active, "preempted by group=%llu",
-					  cfq_group_id(member_cfqd(member)));
-		}
+	rival = cfqd_leaf(active);
+	while (rival->group && rival->group != member->group)
+		rival = member_above(rival);
+	if (!rival->group || rival->entity.class < member->entity.class)
 		return;
-	}
+	if (rival->entity.class == member->entity.class &&
+	    (!was_away || cfq_entity_lead(&rival->entity, &member->entity) <= 0))
+		return;
+	active->turn_cut = true;
+	cfq_group_message(active, "preempted by group=%llu",
+			  cfq_group_id(member_cfqd(member)));
 }
 
 /*
@@ -468,17 +445,6 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 	       cfqd_turn_ns(cfqd);
 }
 
-/**
- * cfq_group_has_turn - may this group wait for a task's next request?
- * @cfqd: the group on the device
- *
- * Return: false if it would wait in the time of another group.
- */
-bool cfq_group_has_turn(const struct cfq_data *cfqd)
-{
-	return cfqd->cfqmd->active_cfqd == cfqd;
-}
-
 /*
  * On a device without a head, has @member had so much more than the one most
  * behind on its tree that it may send no more than keeps the device busy?  On a
@@ -546,8 +512,6 @@ static inline bool cfq_member_must_wait(const struct cfq_member *member)
 /**
  * cfq_group_must_wait - must this group, or one above it, wait for others?
  * @cfqd: the group on the device, with requests queued
- *
- * Return: true if none of its requests may be sent now.
  */
 bool cfq_group_must_wait(const struct cfq_data *cfqd)
 {
@@ -632,8 +596,8 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 			entity = cfq_st_first(&group->members.of[class]);
 		for (; entity; entity = cfq_st_next(entity)) {
 			member = entity_to_member(entity);
-			if (!member_ready(member) &&
-			    !(due && cfq_member_in_driver(&member->entity)))
+			if (!cfq_member_ready(entity) &&
+			    !(due && cfq_member_in_driver(entity)))
 				continue;
 			if (cfq_member_must_wait(member))
 				return NULL;
@@ -784,8 +748,6 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
  * cfq_group_select_next - the selected group had nothing that may be sent
  * @cfqd: that group
  * @now_ns: time
- *
- * Return: the group to try next, NULL if none may be served now.
  */
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 {

@@ -35,8 +35,6 @@
  *    leaves the device idle if these had nothing to do.  Only a duel tells.  It is
  *    won if the processors have no time left and the device does hardly less; a
  *    duel against it need be won but once, and there is one as soon as less is done.
- *
- * All is under cfqmd->lock.
  */
 #include <linux/cpumask.h>
 #include <linux/kernel_stat.h>
@@ -131,9 +129,11 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 				   CFQ_WORK_PAGE;
 	u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
 
-	if (heads->duel.of_turns)
-		cfq_duel_count(&heads->duel, pages + CFQ_DUEL_REQUEST_PAGES,
-			       stream);
+	if (heads->duel.of_turns) {
+		heads->duel.done[0] += pages + CFQ_DUEL_REQUEST_PAGES;
+		if (stream)
+			heads->duel.done[1] += pages + CFQ_DUEL_REQUEST_PAGES;
+	}
 	if (cfq_is_far(heads->position, done->position) &&
 	    gap_ns < cfq_done_in_driver_ns(done)) {
 		cfq_heads_add(&heads->samples, &heads->soon,

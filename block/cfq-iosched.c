@@ -24,19 +24,15 @@
  *    sorted by virtual time: time charged over weight, where the weight of a
  *    queue is the length of the slice that its priority stands for (40..180
  *    for levels 7..0, 100 at level 4; two fifths of that if asynchronous).
- *    A queue stays on its tree while it has requests queued or in the device,
- *    without a head for a group_idle more.
  *    The next request comes from the queue of the least virtual time that has
- *    one queued.
+ *    one queued; for how long a queue is on its tree stands in block/cfq-sched.h.
  *
  *    On a disk, no queue gets further ahead of the last one on its tree than
  *    a base slice of virtual time, even if the device could take more: with a
  *    few tasks, each with one request, all would be in the device at once and
  *    priorities would decide nothing.  For the same reason a class waits while
  *    a better one has requests in flight, but not for ever: after a while one
- *    of its requests is sent all the same (cfq_class_wait_ns()).  What is lost
- *    in the device is not waited for: who has sent nothing for so long, and has
- *    nothing queued, leaves its tree (cfq_stuck_ns(), cfq_end_stuck()).
+ *    of its requests is sent all the same (cfq_class_wait_ns()).
  *
  *    Without a head that is done, with a smaller lead, while the device is busy
  *    (block/cfq-device.c, 2), and only of another level.  Who has what others
@@ -76,21 +72,12 @@
  *    gains nothing and would let some wait for long.
  *
  * 6. What others wait for.  Requests for metadata, the journal and swap space are
- *    sent before all others, whosever they are, and charged to whom they are
- *    for; what is written back for half of the time only (cfq_urgent_request()).
- *    A disk gets nothing else while it serves others instead for long
- *    (cfq_waits_for_first()).  Who is in debt has none that are urgent, unless
- *    somebody works for him; so nobody gains by having many (cfq_opf_urgent()),
- *    and who needs ever more memory has his share of the device to swap.
+ *    sent before all others: cfq_opf_urgent(), cfq_urgent_request(), rq_for_others().
  *
- * 7. The lock.  A completion does not take it where groups and tasks are mixed and
- *    nobody waits for it: it leaves a record behind (struct cfq_done), and whoever has the
- *    lock next, to insert a request or to ask for one, looks at these first.
+ * 7. The lock.  A completion does not take it unless it has to: cfq_leave_done().
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged to the request that completes next.
- *
- * What has no other context in its description is called with cfqmd->lock held.
  */
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
@@ -252,11 +239,18 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 			u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
-	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+	struct cfq_driver_data *dd = &cfqmd->dd;
 
 	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
-	cfqq_link_rq(cfqq, rq, !urgent ? &cfqq->fifo :
-		     &cfqd->cfqmd->urgent[!cfq_opf_written_back(rq->cmd_flags)]);
+	elv_rb_add(&cfqq->sort_list, rq);
+	list_add_tail(&rq->queuelist, !urgent ? &cfqq->fifo :
+		      &cfqmd->urgent[!cfq_opf_written_back(rq->cmd_flags)]);
+	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued + 1);
+	cfqmd->last_cfqq = cfqq;
+	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued + 1);
+	if (!cfqd->nr_queued++)
+		cfq_group_ready(cfqd, 1);
 	cfqq_update_statistics(cfqq, rq, now_ns);
 	if (dd->one_head || !cfqq->next_rq)
 		cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
@@ -467,7 +461,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 	u64 now_ns = blk_time_get_ns();
 	u64 repay_until_ns, repay_ns;
-	struct request *rq;
+	struct request *rq, *next;
 	bool withheld;
 
 	cfq_lock(cfqmd);
@@ -475,8 +469,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	cfq_end_idle(cfqmd, cfqmd->dd.tun.group_idle_ns, now_ns);
 	if (unlikely(cfq_heads_ask(&cfqmd->dd, now_ns)))
 		cfq_decide_heads(cfqmd, now_ns);
-	while (!list_empty(list)) {
-		rq = list_first_entry(list, struct request, queuelist);
+	list_for_each_entry_safe(rq, next, list, queuelist) {
 		list_del_init(&rq->queuelist);
 		cfq_insert_request(cfqmd, rq, flags, now_ns);
 	}
@@ -505,17 +498,15 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 {
 	const struct cfq_queue *cfqq = rq_cfqq(rq);
 	struct cfq_cgroup *cfqc;
-	bool same_group, shared;
+	bool shared;
 
 	if (!rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf) ||
 	    cfq_opf_urgent(rq->cmd_flags) != cfq_opf_urgent(bio->bi_opf))
 		return false;
 
-	rcu_read_lock();
+	guard(rcu)();
 	shared = cfq_bio_slot(bio, &cfqc) < CFQ_SLOT_SYNC;
-	same_group = cfq_group_is(cfqq->cfqd, cfqc);
-	rcu_read_unlock();
-	if (!same_group || cfqq->shared != shared)
+	if (!cfq_group_is(cfqq->cfqd, cfqc) || cfqq->shared != shared)
 		return false;
 	if (!shared)
 		return rq->elv.icq->ioc == current->io_context &&
@@ -686,8 +677,13 @@ static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
 static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq,
 			 u64 now_ns)
 {
-	if (cfqq_wants_slice(cfqq))
-		cfq_heads_slice(&cfqd_dd(cfqd)->heads, cfqq, now_ns);
+	struct cfq_heads *heads = &cfqd_dd(cfqd)->heads;
+
+	/* It competes with the one that had the last slice. */
+	if (cfqq_wants_slice(cfqq) && heads->stream != cfqq) {
+		heads->stream = cfqq;
+		heads->competed_ns = now_ns;
+	}
 	cfqd->active_cfqq = cfqq;
 	cfqq->slice_start_ns = now_ns;
 	cfqq->slice_used_ns = 0;
@@ -870,7 +866,7 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	const s64 max_lead_ns = cfq_max_lead_ns(dd);
+	const s64 max_lead_ns = dd->tun.slice_ns[1];
 	struct cfq_queue *cfqq;
 	enum cfq_class class;
 
@@ -916,20 +912,6 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 /*
  * Dispatch and completion.
  */
-
-static struct request *cfqq_choose_request(struct cfq_queue *cfqq, u64 now_ns)
-{
-	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
-
-	if (cfqq->nr_queued > 1 &&
-	    cfqq->since_fifo_check % (u32)tun->quantum == 0) {
-		struct request *oldest = cfqq_oldest_rq(cfqq);
-
-		if (now_ns > oldest->fifo_time)
-			return oldest;
-	}
-	return cfqq->next_rq;
-}
 
 /*
  * A request was held back, as it takes long without a head, and one of @cfqq is
@@ -1025,10 +1007,12 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
 	cfqq_dispatch(cfqq, rq, now_ns);
 	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | RQ_FIRST);
-	cfq_count_first(cfqd_dd(cfqq->cfqd), 1, now_ns);
+	if (!dd->nr_first_in_driver++)
+		dd->first_since_ns = now_ns;
 	cfqq->cfqd->cfqmd->nr_written_back +=
 		cfq_opf_written_back(rq->cmd_flags);
 	return rq;
@@ -1037,21 +1021,16 @@ static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 /* The next request of @cfqq, which may send one, unless it is held back. */
 static struct request *cfqq_give_request(struct cfq_queue *cfqq, u64 now_ns)
 {
-	struct request *rq = cfqq_choose_request(cfqq, now_ns);
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct request *rq = cfqq->next_rq;
 
-	if (cfq_must_wait_for_sample(cfqd_dd(cfqq->cfqd), rq, now_ns))
+	if (cfqq->nr_queued > 1 && cfqq->since_fifo_check % (u32)dd->tun.quantum == 0 &&
+	    now_ns > cfqq_oldest_rq(cfqq)->fifo_time)
+		rq = cfqq_oldest_rq(cfqq);
+	if (cfq_must_wait_for_sample(dd, rq, now_ns))
 		return NULL;
 	cfqq_dispatch(cfqq, rq, now_ns);
 	return rq;
-}
-
-/* Is all that is queued, and in the device, of @cfqq? */
-static bool cfqq_alone(const struct cfq_queue *cfqq)
-{
-	const struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
-
-	return cfqq->nr_queued == cfqmd->nr_queued &&
-	       cfqq->nr_in_driver == cfqmd->dd.nr_in_driver;
 }
 
 /*
@@ -1065,11 +1044,11 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 	struct cfq_data *cfqd;
 
 	cfqmd->dd.held_for_equal = false;
-	if (!cfqmd->dd.one_head && cfqq && cfqq_alone(cfqq)) {
-		if (!cfq_group_must_wait(cfqq->cfqd) && !cfqq_must_wait(cfqq) &&
-		    cfqq_may_dispatch(cfqq) && !cfqq_hold_long(cfqq, now_ns))
-			return cfqq_give_request(cfqq, now_ns);
-	}
+	if (!cfqmd->dd.one_head && cfqq && cfqq->nr_queued == cfqmd->nr_queued &&
+	    cfqq->nr_in_driver == cfqmd->dd.nr_in_driver &&
+	    !cfq_group_must_wait(cfqq->cfqd) && !cfqq_must_wait(cfqq) &&
+	    cfqq_may_dispatch(cfqq) && !cfqq_hold_long(cfqq, now_ns))
+		return cfqq_give_request(cfqq, now_ns);
 
 	if (cfqmd->dd.one_head) {
 		cfqd = cfq_group_overdue(cfqmd, now_ns);
@@ -1119,13 +1098,12 @@ static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
-	struct request *rq = NULL;
+	struct request *rq;
 	u64 now_ns;
 
 	cfq_lock(cfqmd);
-	if (!list_empty(&cfqmd->dispatch)) {
-		rq = list_first_entry(&cfqmd->dispatch, struct request,
-				      queuelist);
+	rq = list_first_entry_or_null(&cfqmd->dispatch, struct request, queuelist);
+	if (rq) {
 		list_del_init(&rq->queuelist);
 		goto unlock;
 	}
@@ -1255,7 +1233,9 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 	cfqd->nr_in_driver--;
 	cfqq->nr_in_driver--;
 	if (unlikely(done->charged & RQ_FIRST)) {
-		cfq_count_first(dd, -1, done->end_ns);
+		dd->nr_first_in_driver--;
+		/* The wait for the next one, if there is another, begins. */
+		dd->first_since_ns = done->end_ns;
 		cfqd->cfqmd->nr_written_back -= cfq_opf_written_back(done->opf);
 	}
 
@@ -1375,31 +1355,29 @@ static void rq_to_done(struct request *rq, struct cfq_done *done, u64 now_ns)
 static void cfq_release_request(struct request *rq, bool came_back)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
-	const u64 now_ns = ktime_get_ns();
-	struct cfq_queue *cfqq;
+	struct cfq_data *cfqd = rq_cfqq(rq)->cfqd;
 	struct cfq_done done;
 	unsigned long flags;
-	bool held, kick;
+	bool kick;
 
+	rq_to_done(rq, &done, ktime_get_ns());
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
-	cfqq = rq_cfqq(rq);
-	held = rq_held(rq);
-	if (rq_in_driver(rq)) {
+	if (done.charged & RQ_IN_DRIVER) {
 		/* That says nothing of how long requests take. */
 		if (cfqmd->dd.par.probe == rq)
 			cfqmd->dd.par.probe = NULL;
-		rq_to_done(rq, &done, now_ns);
-		cfqq_completed(cfqq, &done);
+		cfqq_completed(done.cfqq, &done);
 	}
-	rq->elv.priv[0] = NULL;
-	rq->elv.priv[1] = NULL;
-	if (held && came_back)
-		cfq_unhold_request(rq, cfqq->cfqd);
-	else if (held)
-		cfq_group_release(cfqq->cfqd);
-	cfqq_put(cfqq);
-	kick = cfq_go_on(cfqmd, now_ns);
+	if ((done.charged & RQ_HELD) && came_back) {
+		/* It has its place again. */
+		cfqd->ref++;
+		rq->elv.priv[1] = cfqd;
+	} else if (done.charged & RQ_HELD) {
+		cfq_group_release(cfqd);
+	}
+	cfqq_put(done.cfqq);
+	kick = cfq_go_on(cfqmd, done.end_ns);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 
 	if (kick)
@@ -1424,17 +1402,14 @@ static struct cfq_done *cfq_record(const struct cfq_meta_data *cfqmd,
 static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 {
 	const struct cfq_queue *cfqq = done->cfqq;
-	bool left;
 
 	/* From now on it is anybody's, and so is @cfqq. */
-	rcu_read_lock();
+	guard(rcu)();
 	/* It is a full barrier, as is that in cfq_done_meanwhile(). */
 	llist_add(&done->node, &cfqmd->done);
-	left = !READ_ONCE(cfqmd->dd.one_head) && !READ_ONCE(cfqmd->withheld) &&
+	return !READ_ONCE(cfqmd->dd.one_head) && !READ_ONCE(cfqmd->withheld) &&
 	       !READ_ONCE(cfqmd->nr_waiting) && !cfq_groups_limited() &&
 	       READ_ONCE(cfqq->owned);
-	rcu_read_unlock();
-	return left;
 }
 
 /* Take all that was completed, and with it @rq, which may be @on_list already. */
@@ -1494,12 +1469,11 @@ static void cfq_finish_request(struct request *rq)
 
 static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
 {
-	struct cfq_driver_data *dd = container_of(timer, struct cfq_driver_data,
-						  idle_timer);
-	struct cfq_meta_data *cfqmd = container_of(dd, struct cfq_meta_data, dd);
+	struct cfq_meta_data *cfqmd = container_of(timer, struct cfq_meta_data,
+						   dd.idle_timer);
 
 	WRITE_ONCE(cfqmd->nothing_to_send, false);
-	blk_mq_run_hw_queues(dd->queue, true);
+	blk_mq_run_hw_queues(cfqmd->dd.queue, true);
 	return HRTIMER_NORESTART;
 }
 
@@ -1511,8 +1485,6 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
  * cfq_data_init - set up per-task CFQ of a group on a device
  * @cfqd: zeroed
  * @cfqmd: the device
- *
- * Context: any.
  */
 void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 {

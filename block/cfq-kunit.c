@@ -201,14 +201,6 @@ static void cfq_test_ioprio(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_ioprio_to_class(idle), CFQ_CLASS_IDLE);
 }
 
-static void cfq_test_async_depth(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, cfq_async_depth(2, 4), 8U);
-	KUNIT_EXPECT_EQ(test, cfq_async_depth(2, 0), 16U);
-	/* Never none at all. */
-	KUNIT_EXPECT_EQ(test, cfq_async_depth(1, 7), 1U);
-}
-
 static void cfq_test_seek_history(struct kunit *test)
 {
 	/* Jumps in either direction count, small steps do not. */
@@ -856,20 +848,20 @@ static void cfq_test_serial_charge(struct kunit *test)
 }
 
 /* Who comes first after a disk stood still has not spent all that time. */
-static void cfq_test_stall_charge(struct kunit *test)
+static void cfq_test_still_charge(struct kunit *test)
 {
-	const u64 stall_ns = 30 * (u64)NSEC_PER_SEC;
+	const u64 still_ns = 30 * (u64)NSEC_PER_SEC;
 	struct cfq_driver_data dd = { .one_head = true };
-	struct cfq_done done = { .end_ns = stall_ns, .opf = REQ_OP_READ };
+	struct cfq_done done = { .end_ns = still_ns, .opf = REQ_OP_READ };
 
 	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), CFQ_STUCK_NS);
 	done.end_ns += NSEC_PER_MSEC;
 	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0),
 			(u64)NSEC_PER_MSEC);
 	/* But who has a large part of it discarded. */
-	done.end_ns += stall_ns;
+	done.end_ns += still_ns;
 	done.opf = REQ_OP_DISCARD;
-	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), stall_ns);
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), still_ns);
 }
 
 /* Requests of @work that come and go: what each kind is charged in the end. */
@@ -1080,7 +1072,6 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_turn),
 	KUNIT_CASE(cfq_test_descriptors_lent),
 	KUNIT_CASE(cfq_test_ioprio),
-	KUNIT_CASE(cfq_test_async_depth),
 	KUNIT_CASE(cfq_test_seek_history),
 	KUNIT_CASE(cfq_test_seek_cost),
 	KUNIT_CASE(cfq_test_think_time),
@@ -1102,7 +1093,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_completed),
 	KUNIT_CASE(cfq_test_others_due),
 	KUNIT_CASE(cfq_test_serial_charge),
-	KUNIT_CASE(cfq_test_stall_charge),
+	KUNIT_CASE(cfq_test_still_charge),
 	KUNIT_CASE(cfq_test_part_charge),
 	KUNIT_CASE(cfq_test_backlog),
 	{}

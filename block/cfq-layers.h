@@ -6,8 +6,6 @@
 #ifndef CFQ_LAYERS_H
 #define CFQ_LAYERS_H
 
-#include <linux/cfq-iosched.h>
-
 #include "cfq-tags.h"
 
 /*
@@ -80,7 +78,6 @@ struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
 struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 			       struct cfq_cgroup *cfqc);
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
-bool cfq_group_has_turn(const struct cfq_data *cfqd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more);
 void cfq_group_line(struct cfq_data *cfqd, bool begun);
@@ -104,13 +101,6 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd);
 
-/* Is @cfqd of @cfqc? */
-static inline bool cfq_group_is(const struct cfq_data *cfqd,
-				const struct cfq_cgroup *cfqc)
-{
-	return cfqd->cfqc == cfqc;
-}
-
 /* Was the number of requests of any group ever limited? */
 extern bool cfq_limit_was_set;
 
@@ -125,6 +115,12 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd);
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
 bool cfq_group_hold(struct cfq_data *cfqd, bool anyway);
 void cfq_group_release(struct cfq_data *cfqd);
+
+/* May it wait for a task's next request, or is it the time of another group? */
+static inline bool cfq_group_has_turn(const struct cfq_data *cfqd)
+{
+	return cfqd->cfqmd->active_cfqd == cfqd;
+}
 
 /* The cgroup, NULL once it is removed. */
 static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
@@ -159,28 +155,13 @@ static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 	return NULL;
 }
 
-static inline bool cfq_group_is(const struct cfq_data *cfqd,
-				const struct cfq_cgroup *cfqc) { return true; }
-
-static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
-{
-	return NULL;
-}
-
+static inline struct cfq_cgroup *
+cfq_group_cgroup(const struct cfq_data *cfqd) { return NULL; }
 static inline struct cfq_data *
 cfq_group_get_current(struct cfq_meta_data *cfqmd) { return &cfqmd->root; }
-
-static inline struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
-					     struct cfq_cgroup *cfqc)
-{
-	return &cfqmd->root;
-}
-
-static inline bool cfq_group_has_turn(const struct cfq_data *cfqd)
-{
-	return true;
-}
-
+static inline struct cfq_data *
+cfq_group_get(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc) { return &cfqmd->root; }
+static inline bool cfq_group_has_turn(const struct cfq_data *cfqd) { return true; }
 static inline void cfq_group_put(struct cfq_data *cfqd) { }
 
 static inline bool cfq_group_has_room(struct cfq_data *cfqd,
@@ -203,33 +184,21 @@ cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 static inline void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent,
 					 u64 now_ns) { }
-
 static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns) { }
 static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns) { }
 static inline void cfq_group_ready(struct cfq_data *cfqd, int n) { }
-
-static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
-{
-}
-
+static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns) { }
 static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
 				   u64 n) { }
 static inline void cfq_group_sent(struct cfq_data *cfqd, u64 sectors,
 				  u64 wait_ns, u64 spent_ns) { }
-
-static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
-						u64 now_ns)
-{
-	return &cfqmd->root;
-}
-
-static inline struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd,
-						 u64 now_ns) { return NULL; }
-
-static inline bool cfq_group_must_wait(const struct cfq_data *cfqd)
-{
-	return false;
-}
+static inline struct cfq_data *
+cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns) { return &cfqmd->root; }
+static inline struct cfq_data *
+cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns) { return NULL; }
+static inline struct cfq_data *
+cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns) { return NULL; }
+static inline bool cfq_group_must_wait(const struct cfq_data *cfqd) { return false; }
 
 static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 				       const char *end)
@@ -237,33 +206,16 @@ static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 	cfq_expire_active(&cfqmd->root, now_ns, "turn");
 }
 
-static inline struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd,
-						     u64 now_ns)
-{
-	return NULL;
-}
-
 static inline bool cfq_member_ready(struct cfq_entity *e) { return false; }
 static inline bool cfq_member_in_driver(struct cfq_entity *e) { return false; }
-
 static inline struct cgroup_subsys_state *
 cfq_group_css(const struct cfq_data *cfqd) { return NULL; }
 static inline u64 cfq_group_id(const struct cfq_data *cfqd) { return 1; }
-
-static inline bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
-{
-	return false;
-}
-
 static inline bool cfq_groups_limited(void) { return false; }
-
-static inline bool cfq_group_limits_current(const struct cfq_data *cfqd)
-{
-	return false;
-}
-
-static inline struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd,
-						   bool wait) { return NULL; }
+static inline bool cfq_group_limits_current(const struct cfq_data *cfqd) { return false; }
+static inline bool cfq_group_current_full(struct cfq_meta_data *cfqmd) { return false; }
+static inline struct cfq_data *
+cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait) { return NULL; }
 static inline bool cfq_group_hold(struct cfq_data *cfqd, bool anyway) { return true; }
 static inline void cfq_group_release(struct cfq_data *cfqd) { }
 
@@ -273,5 +225,12 @@ static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,
 	cfq_data_show(&cfqmd->root, m);
 }
 #endif
+
+/* Is @cfqd of @cfqc? */
+static inline bool cfq_group_is(const struct cfq_data *cfqd,
+				const struct cfq_cgroup *cfqc)
+{
+	return cfq_group_cgroup(cfqd) == cfqc;
+}
 
 #endif /* CFQ_LAYERS_H */

@@ -6,9 +6,6 @@
 #ifndef CFQ_MEMBER_H
 #define CFQ_MEMBER_H
 
-#include <linux/cfq-iosched.h>
-
-#include "cfq-calc.h"
 #include "cfq-layers.h"
 
 static inline struct cfq_member *entity_to_member(struct cfq_entity *entity)
@@ -59,13 +56,6 @@ static inline struct cfq_service_tree *
 member_tree(const struct cfq_member *member)
 {
 	return cfq_entity_tree(&member->entity);
-}
-
-/* Has the member a request queued? */
-static inline bool member_ready(struct cfq_member *member)
-{
-	return member_is_tasks(member) ? member->group->nr_queued :
-		member_cfqd(member)->nr_ready;
 }
 
 /* Has the member tasks that wait for a descriptor? */

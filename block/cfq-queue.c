@@ -4,8 +4,6 @@
  *
  * Which requests are on them, when they are busy, and to which one a request
  * goes.
- *
- * What has no other context in its description is called with cfqmd->lock held.
  */
 #include <linux/slab.h>
 
@@ -27,8 +25,6 @@ struct kmem_cache *cfq_pool;
  * others of its group, and if no more is known of these, to be seeky: a stream
  * shows what it is with its second request.  Else each of many random readers
  * would have the head for itself, and be waited for, until it has shown what it is.
- *
- * Return: true if the head need not be kept for it.
  */
 bool cfqq_seeky(const struct cfq_queue *cfqq)
 {
@@ -55,10 +51,8 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 }
 
 /**
- * cfqq_slice_ns - length of the slice of a queue
+ * cfqq_slice_ns - length of the slice of a queue, less where many wait for theirs
  * @cfqq: the queue
- *
- * Return: ns, fewer where many wait for theirs.
  */
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
 {
@@ -82,17 +76,6 @@ static void cfqq_update_weight(struct cfq_queue *cfqq)
 
 	cfq_entity_set_weight(&cfqq->entity,
 			      cfq_slice_weight(slice_ns, tun->slice_ns[1]));
-}
-
-/**
- * cfqq_keeps_head - does what a queue sends keep a disk busy for long?
- * @cfqq: the queue, on a disk
- *
- * Return: true for one that takes slices, and for what is written back.
- */
-bool cfqq_keeps_head(const struct cfq_queue *cfqq)
-{
-	return !cfqq->sync || cfqq_wants_slice(cfqq);
 }
 
 /*
@@ -167,27 +150,6 @@ void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
  * Queues: their requests.
  */
 
-/**
- * cfqq_link_rq - put a request on the lists of its queue
- * @cfqq: the queue
- * @rq: the request
- * @fifo: where it goes in order of age
- */
-void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
-		  struct list_head *fifo)
-{
-	struct cfq_data *cfqd = cfqq->cfqd;
-	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-
-	elv_rb_add(&cfqq->sort_list, rq);
-	list_add_tail(&rq->queuelist, fifo);
-	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued + 1);
-	cfqmd->last_cfqq = cfqq;
-	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued + 1);
-	if (!cfqd->nr_queued++)
-		cfq_group_ready(cfqd, 1);
-}
-
 /* What @cfqq, which has more, sends after @rq: the nearest, or the oldest. */
 static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
 				     struct request *rq)
@@ -252,7 +214,7 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	 * away for long is as good as new.
 	 */
 	if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
-		credit_ns = cfq_max_lead_ns(dd);
+		credit_ns = dd->tun.slice_ns[1];
 	else if (dd->one_head)
 		cfqq->served_ns -= min(cfqq->served_ns,
 				       (now_ns - cfqq->last_end_ns) /
@@ -280,8 +242,6 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
  * Only of those of another level: to hold a flood back for a lone reader among its
  * equals costs some of the device.  It is not done for async queues, which are
  * bounded in another way.
- *
- * Return: true if its next request is to wait.
  */
 bool cfqq_outran_others(const struct cfq_queue *cfqq)
 {
@@ -323,8 +283,6 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
  * cfq_end_stuck - what hangs in the device is not waited for any more
  * @cfqmd: the device, to which nothing may be sent
  * @now_ns: time
- *
- * Return: true if queues have left their trees, which others waited for.
  */
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
@@ -349,10 +307,6 @@ bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
  * cfqq_check_idle - has a queue nothing more to do?
  * @cfqq: the queue
  * @now_ns: time
- *
- * If so it leaves its tree on a disk, as whose next request is worth waiting for
- * is active.  Elsewhere it stays for a group_idle, and with it its group on those
- * above: the task is expected back, and need not be sorted in again.
  */
 void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -475,8 +429,6 @@ void cfqq_disown(struct cfq_queue *cfqq)
  * @cfqd: the group on the device
  * @sync: somebody waits for its requests
  * @ioprio: priority, as it counts
- *
- * Context: any; nobody can find it yet.
  */
 void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	       unsigned short ioprio)

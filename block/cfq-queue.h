@@ -6,7 +6,6 @@
 #define CFQ_QUEUE_H
 
 #include <linux/blk-mq.h>
-#include <linux/cfq-iosched.h>
 
 #include "elevator.h"
 #include "blk-mq.h"
@@ -65,11 +64,6 @@ static inline struct cfq_queue *rq_cfqq(struct request *rq)
 static inline bool rq_in_driver(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1] & RQ_IN_DRIVER;
-}
-
-static inline bool rq_held(struct request *rq)
-{
-	return (unsigned long)rq->elv.priv[1] & RQ_HELD;
 }
 
 static inline unsigned long cfq_charged_ns(unsigned long charged)
@@ -176,8 +170,7 @@ static inline bool cfqq_may_dispatch(const struct cfq_queue *cfqq)
 
 	if (!cfqq->sync)
 		return !cfqd->nr_sync_busy || cfqq->nr_in_driver <
-		       cfq_async_depth(tun->slice_async_rq,
-				       IOPRIO_PRIO_LEVEL(cfqq->ioprio));
+		       tun->slice_async_rq * (8 - IOPRIO_PRIO_LEVEL(cfqq->ioprio));
 	if (cfqq_is_active(cfqq) && cfqq->entity.st->nr > 1)
 		return cfqq->nr_in_driver < tun->quantum;
 	return true;
@@ -202,10 +195,10 @@ static inline struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
 	return cost_b < cost_a ? b : a;
 }
 
-/* How far a queue may run ahead of the last one on its tree: a base slice. */
-static inline u64 cfq_max_lead_ns(const struct cfq_driver_data *dd)
+/* Does what @cfqq sends, on a disk, keep it busy for long? */
+static inline bool cfqq_keeps_head(const struct cfq_queue *cfqq)
 {
-	return dd->tun.slice_ns[1];
+	return !cfqq->sync || cfqq_wants_slice(cfqq);
 }
 
 /* Has it a request that may be sent, as far as what it has sent goes? */
@@ -234,26 +227,20 @@ static inline bool cfq_entity_in_driver(struct cfq_entity *entity)
  * as if it weighed, at level 4, one and a half times as much as all others,
  * which leaves them two fifths.
  */
-static inline s64 cfqq_due_ns(const struct cfq_queue *cfqq, s64 ns)
-{
-	unsigned int others;
-
-	if (likely(cfqq->cfqd->favoured_cfqq != cfqq) || !cfqq_on_tree(cfqq) ||
-	    !cfqd_dd(cfqq->cfqd)->one_head)
-		return ns;
-	others = cfqq->entity.st->total_weight - cfqq->entity.weight;
-	others += others / 2;
-	return others <= CFQ_WEIGHT_DEFAULT ? ns :
-		div_s64(ns * CFQ_WEIGHT_DEFAULT, others);
-}
-
 static inline void cfqq_charge_entity(struct cfq_queue *cfqq, s64 ns)
 {
-	s64 due_ns = cfqq_due_ns(cfqq, ns);
+	unsigned int others;
+	s64 due_ns = ns;
 
-	cfq_entity_charge(&cfqq->entity, due_ns);
-	if (unlikely(due_ns != ns))
+	if (unlikely(cfqq->cfqd->favoured_cfqq == cfqq) && cfqq_on_tree(cfqq) &&
+	    cfqd_dd(cfqq->cfqd)->one_head) {
+		others = cfqq->entity.st->total_weight - cfqq->entity.weight;
+		others += others / 2;
+		if (others > CFQ_WEIGHT_DEFAULT)
+			due_ns = div_s64(ns * CFQ_WEIGHT_DEFAULT, others);
 		cfqq->cfqd->favours_ns += ns - due_ns;
+	}
+	cfq_entity_charge(&cfqq->entity, due_ns);
 }
 
 void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns);
@@ -272,11 +259,8 @@ static inline void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
 /* block/cfq-queue.c */
 extern struct kmem_cache *cfq_pool;
 bool cfqq_seeky(const struct cfq_queue *cfqq);
-bool cfqq_keeps_head(const struct cfq_queue *cfqq);
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns);
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq);
-void cfqq_link_rq(struct cfq_queue *cfqq, struct request *rq,
-		  struct list_head *fifo);
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq);
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns);
 bool cfqq_outran_others(const struct cfq_queue *cfqq);
@@ -302,16 +286,9 @@ static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
 		cfqq_outran_others(cfqq));
 }
 
-/**
- * cfq_bio_slot - to which queue does a bio of the current task go?
- * @bio: not yet sent
- * @cfqc: set to the group that it is of
- *
- * What a task submits on behalf of another group is queued there, on a queue
- * that all who do so share.
- *
- * Context: RCU read side.
- * Return: which of the task's queues.
+/*
+ * To which queue of the current task does @bio go, and of which group is it?  Needs RCU.
+ * What is submitted on behalf of another group is queued there, on one that all share.
  */
 static inline enum cfq_slot cfq_bio_slot(struct bio *bio,
 					 struct cfq_cgroup **cfqc)
@@ -329,13 +306,11 @@ static inline enum cfq_slot cfq_bio_slot(struct bio *bio,
 static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 window_ns,
 				u64 now_ns)
 {
+	struct cfq_queue *cfqq, *next;
+
 	lockdep_assert_held(&cfqmd->lock);
 
-	while (!list_empty(&cfqmd->idle_cfqqs)) {
-		struct cfq_queue *cfqq = list_first_entry(&cfqmd->idle_cfqqs,
-							  struct cfq_queue,
-							  idle_node);
-
+	list_for_each_entry_safe(cfqq, next, &cfqmd->idle_cfqqs, idle_node) {
 		if (cfqq->last_end_ns + window_ns > now_ns)
 			return;
 		cfqq_leave(cfqq, cfqq->last_end_ns);
@@ -351,7 +326,6 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data);
 void cfq_depth_updated(struct request_queue *q);
 void cfq_prepare_request(struct request *rq);
 void cfq_hold_request(struct request *rq);
-void cfq_unhold_request(struct request *rq, struct cfq_data *cfqd);
 void cfq_give_up_request(struct request *rq);
 void cic_was_admitted(struct cfq_io_cq *cic);
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd);

@@ -22,8 +22,6 @@
 #ifndef CFQ_SCHED_H
 #define CFQ_SCHED_H
 
-#include <linux/cfq-iosched.h>
-#include <linux/math64.h>
 #include <linux/rbtree.h>
 
 #include "cfq-device.h"
@@ -44,12 +42,6 @@ static inline void cfq_st_init(struct cfq_service_tree *st)
 static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
 {
 	return rb_entry_safe(rb_first_cached(&st->rb), struct cfq_entity, rb_node);
-}
-
-static inline struct cfq_entity *cfq_st_last(struct cfq_service_tree *st)
-{
-	return rb_entry_safe(rb_last(&st->rb.rb_root), struct cfq_entity,
-			     rb_node);
 }
 
 static inline struct cfq_entity *cfq_st_next(struct cfq_entity *entity)
@@ -99,14 +91,10 @@ static inline void cfq_st_update_min(struct cfq_service_tree *st)
 		st->min_vdisktime = first->vdisktime;
 }
 
-/**
- * cfq_st_add - an entity has something to do
- * @st: the tree it competes on
- * @entity: on no tree
- * @credit_ns: virtual time by which it may be behind; 0 after a real absence
- *
- * It comes in at the tree's minimum if it is behind that: absence earns no
- * credit.  If it is ahead it stays ahead: a short gap forgives no debt.
+/*
+ * @entity has something to do.  It comes in at the tree's minimum if it is behind that by
+ * more than @credit_ns: absence earns no credit.  If it is ahead it stays ahead: a short
+ * gap forgives no debt.
  */
 static inline void cfq_st_add(struct cfq_service_tree *st,
 			      struct cfq_entity *entity, u64 credit_ns)
@@ -199,13 +187,7 @@ cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
 	return true;
 }
 
-/**
- * cfq_entity_charge - an entity has used device time
- * @entity: on a tree or not
- * @ns: device time; negative if it was charged too much before
- *
- * Weighted fair queueing: virtual time advances by time over weight.
- */
+/* @entity, on a tree or not, has used device time; negative: was charged too much. */
 static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
 {
 	cfq_entity_advance(entity, cfq_vdisktime_delta(ns, entity->weight));
@@ -220,15 +202,10 @@ static inline void cfq_entity_set_weight(struct cfq_entity *entity,
 	entity->weight = weight;
 }
 
-/**
- * cfq_entity_reweigh - change the weight of an entity as if it always had it
- * @st: the tree on which it competes
- * @entity: on that tree or on none
- * @weight: new weight
- *
- * By how much device time it is ahead of the tree stays, so the virtual time
- * by which it is ahead changes.  Otherwise an entity of small weight would
- * have to wait, after the change, for as long as it would have had to before.
+/*
+ * Change the weight of @entity, on @st or on no tree, as if it always had it.  By how
+ * much device time it is ahead stays, so the virtual time by which it is ahead changes.
+ * Otherwise one of small weight would have to wait as long as before the change.
  */
 static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
 				      struct cfq_entity *entity,
@@ -340,7 +317,8 @@ cfq_due_before(const struct cfq_entity *entity, u64 lead_ns, u64 cost_ns,
 	       u64 now_ns)
 {
 	struct cfq_entity *first = cfq_st_first(entity->st);
-	struct cfq_entity *last = cfq_st_last(entity->st);
+	struct cfq_entity *last = rb_entry(rb_last(&entity->st->rb.rb_root),
+					   struct cfq_entity, rb_node);
 	struct cfq_entity *better = NULL;
 
 	if (entity->st->due_ns > now_ns && cfq_entity_lead(last, entity) <=

@@ -6,14 +6,10 @@
  * decided before (cfq_limit_depth()), for two reasons that a request may have to
  * wait for one after the other: its group has as many as it may have (a place),
  * or there are few left and others come first (a line).
- *
- * What has no other context in its description is called with cfqmd->lock held.
  */
-#include <linux/completion.h>
 #include <linux/slab.h>
 
 #include "blk.h"
-#include "blk-mq.h"
 #include "blk-mq-sched.h"
 
 #include "cfq-queue.h"
@@ -22,7 +18,6 @@
  * cfq_lookup_cic - the current task on a device
  * @q: the device's queue
  *
- * Context: the task's own.
  * Return: NULL if it had no request there yet.
  */
 struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
@@ -80,16 +75,13 @@ static bool cfq_task_limited(const struct cfq_meta_data *cfqmd,
 			     const struct cfq_io_cq *cic, bool sync)
 {
 	const struct cfq_data *cfqd;
-	bool limited;
 
 	if (likely(!cfq_groups_limited()))
 		return false;
 
-	rcu_read_lock();
+	guard(rcu)();
 	cfqd = cfq_last_group(cic, cfqmd, sync);
-	limited = !cfqd || cfq_group_limits_current(cfqd);
-	rcu_read_unlock();
-	return limited;
+	return !cfqd || cfq_group_limits_current(cfqd);
 }
 
 /* Wait for a place and keep it for the next request of the current task. */
@@ -170,23 +162,11 @@ void cfq_hold_request(struct request *rq)
 }
 
 /**
- * cfq_unhold_request - a request leaves its queue and is not done yet
- * @rq: the request, which has its place again
- * @cfqd: the group of the queue
- */
-void cfq_unhold_request(struct request *rq, struct cfq_data *cfqd)
-{
-	cfqd->ref++;
-	rq->elv.priv[1] = cfqd;
-}
-
-/**
  * cfq_past_limit - would a request of the current task be past a limit?
  * @q: the device's queue
  * @sync: somebody would wait for it
  *
  * Context: the task's own; takes cfqmd->lock.
- * Return: true if it would have to wait for a place.
  */
 bool cfq_past_limit(struct request_queue *q, bool sync)
 {
@@ -374,23 +354,6 @@ void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
 	cfq_lock(cfqmd);
 }
 
-static void cfq_wait_for_descriptor(struct cfq_data *cfqd, enum cfq_class class,
-				    struct cfq_io_cq *cic)
-{
-	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	struct cfq_waiter waiter = {
-		.cfqd = cfqd, .class = class, .cic = cic,
-	};
-
-	lockdep_assert_held(&cfqmd->lock);
-
-	WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
-	if (!cfqd->nr_in_own_line++)
-		cfq_group_line(cfqd, true);
-	cfq_group_waits(cfqd, ktime_get_ns());
-	cfq_wait(&waiter, &cfqd->line[class]);
-}
-
 /* Does anybody in line come before a newcomer who has @nr requests? */
 static bool cfq_goes_before(const struct cfq_data *cfqd, enum cfq_class class,
 			    unsigned int nr)
@@ -414,6 +377,7 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 {
 	enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
 	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
+	struct cfq_waiter waiter = { .class = class, .cic = sync ? cic : NULL };
 	struct cfq_data *cfqd;
 	unsigned int nr;
 	bool admitted;
@@ -429,7 +393,12 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	admitted = !cfq_goes_before(cfqd, class, nr) &&
 		   cfq_group_has_room(cfqd, class, nr);
 	if (!admitted && !nowait) {
-		cfq_wait_for_descriptor(cfqd, class, sync ? cic : NULL);
+		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
+		if (!cfqd->nr_in_own_line++)
+			cfq_group_line(cfqd, true);
+		cfq_group_waits(cfqd, ktime_get_ns());
+		waiter.cfqd = cfqd;
+		cfq_wait(&waiter, &cfqd->line[class]);
 		admitted = true;
 		/* Another task may share the cic. */
 		if (cic && !cic->admitted) {
@@ -577,8 +546,6 @@ void cfq_depth_updated(struct request_queue *q)
 /**
  * cfq_prepare_request - a request has its descriptor
  * @rq: the request; gets the place that its task has waited for
- *
- * Context: process context.
  */
 void cfq_prepare_request(struct request *rq)
 {

@@ -5,7 +5,7 @@
 #ifndef CFQ_TAGS_H
 #define CFQ_TAGS_H
 
-#include <linux/cfq-iosched.h>
+#include <linux/completion.h>
 
 #include "cfq-sched.h"
 
@@ -17,13 +17,10 @@ static inline unsigned int cfq_nr_descriptors(const struct cfq_meta_data *cfqmd)
 }
 
 /*
- * A crowd of tasks would take all descriptors there are, and the requests of
- * others could not even be seen, let alone be scheduled.  So where they are
- * scarce, who wants one waits in line, a better class before others, and not
- * for a tag: who is woken up for a tag may find it taken by a task that did
- * not wait, again and again, and tags know nothing of groups and classes.
- * Descriptors that are not inserted yet are not counted, so there may be too
- * few at times; then there are still the tags to wait for.
+ * Who wants a descriptor where they are scarce, and waits here, not for a tag: that
+ * may be taken by a task that did not wait, again and again, and tags know nothing of
+ * groups and classes.  Descriptors that are not inserted yet are not counted, so there
+ * may be too few at times; then there are still the tags to wait for.
  */
 struct cfq_waiter {
 	struct list_head	node;	/* on cfqd->line[class], or cfqd->waiters */

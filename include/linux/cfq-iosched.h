@@ -14,21 +14,12 @@
 #define _LINUX_CFQ_IOSCHED_H
 
 #include <linux/blkdev.h>
-#include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/ioprio.h>
-#include <linux/iocontext.h>
 #include <linux/llist.h>
-#include <linux/math64.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-
-struct cfq_cgroup;
-struct cgroup_subsys_state;
-struct cfq_data;
-struct cfq_meta_data;
-struct cfq_queue;
 
 /* Virtual time passes as fast as device time for an entity of this weight. */
 #define CFQ_WEIGHT_DEFAULT	100
@@ -41,77 +32,44 @@ enum cfq_class {
 	CFQ_NR_CLASSES,
 };
 
-/**
- * struct cfq_service_tree - what competes for one share of time, least first
- * @rb: the entities, sorted by virtual time
- * @line: members with tasks that wait for descriptors, on @rb or not, by virtual time
- * @min_vdisktime: never goes back; where an entity that was away comes in
- * @nr: entities on the tree
- * @nr_waiting: those that are not there, but count as if they were
- * @total_weight: sum of the weights of both
- * @due_ns: from when on a request of it is sent in spite of better classes
- * @borrowed_until_ns: until when it pays for urgent requests ahead of better
- *	classes
- */
+/* What competes for one share of time, least first. */
 struct cfq_service_tree {
-	struct rb_root_cached	rb;
-	struct rb_root_cached	line;
-	u64			min_vdisktime;
-	unsigned int		nr;
-	unsigned int		nr_waiting;
-	unsigned int		total_weight;
-	u64			due_ns;
-	u64			borrowed_until_ns;
+	struct rb_root_cached	rb;		/* by virtual time */
+	struct rb_root_cached	line;		/* members with tasks in line, too */
+	u64			min_vdisktime;	/* where who was away comes in */
+	unsigned int		nr;		/* on @rb */
+	unsigned int		nr_waiting;	/* not there, but count as if they were */
+	unsigned int		total_weight;	/* of both */
+	u64			due_ns;		/* then it is sent before better classes */
+	u64			borrowed_until_ns; /* pays for what was urgent */
 };
 
-/**
- * struct cfq_trees - what shares the time of a group: its queues, or its members
- * @of: a tree for each class
- * @above: what the group, or its tasks together, are one level up; NULL at the top
- * @queues: it is queues
- */
+/* What shares the time of a group: its queues, or its members. */
 struct cfq_trees {
 	struct cfq_service_tree	of[CFQ_NR_CLASSES];
-	struct cfq_entity	*above;
+	struct cfq_entity	*above;		/* one level up; NULL at the top */
 	bool			queues;
 };
 
-/**
- * struct cfq_entity - something that is served from a service tree
- * @rb_node: place in @st
- * @st: the tree it is on, NULL while it has nothing to do and is not awaited
- * @trees: where it competes
- * @class: on which of these
- * @vdisktime: device time received, in ns at weight CFQ_WEIGHT_DEFAULT
- * @weight: share among the entities of the same tree; never 0
- */
+/* Something that is served from a service tree. */
 struct cfq_entity {
-	struct rb_node		rb_node;
-	struct cfq_service_tree	*st;
-	struct cfq_trees	*trees;
+	struct rb_node		rb_node;	/* in @st */
+	struct cfq_service_tree	*st;		/* NULL: nothing to do, not awaited */
+	struct cfq_trees	*trees;		/* where it competes */
 	enum cfq_class		class;
-	unsigned int		weight;
-	u64			vdisktime;
+	unsigned int		weight;		/* never 0 */
+	u64			vdisktime;	/* ns received, at CFQ_WEIGHT_DEFAULT */
 };
 
-/**
- * struct cfq_member - what shares the time of a group: its tasks, child groups
- * @entity: on a tree of @group while there is something to do
- * @group: where it competes; NULL for the root group, which competes nowhere
- * @left_vdisktime: what it had in each class when that was changed
- * @line_node: place among those in line, if it is one
- * @line_vdisktime: what it had when it was sorted there
- * @waiting: on no tree, for want of descriptors, but it counts there
- * @idle_since_ns: when it went off its tree; CFQ_NOT_IDLE if it only waits
- */
+/* What shares the time of a group: its tasks, child groups. */
 struct cfq_member {
 	struct cfq_entity	entity;
-	struct cfq_data		*group;
-	u64			left_vdisktime[CFQ_NR_CLASSES];
-	struct rb_node		line_node;
-	u64			line_vdisktime;
-	bool			waiting;
-	u64			idle_since_ns;
+	struct cfq_data		*group;		/* where it competes; NULL for the root */
+	u64			left_vdisktime[CFQ_NR_CLASSES]; /* when class changed */
+	struct rb_node		line_node;	/* empty if no task of it is in line */
+	u64			line_vdisktime;	/* when it was sorted there */
+	bool			waiting;	/* on no tree, but it counts there */
+	u64			idle_since_ns;	/* CFQ_NOT_IDLE if it only waits */
 };
 
 /* What is counted of a group and all below it, for cfq.stat. */
@@ -384,77 +342,50 @@ struct cfq_data {
 #endif
 };
 
-/**
- * struct cfq_meta_data - the scheduler of one device
- * @lock: protects everything of the device.  Taken with interrupts off,
- *	inside queue_lock and the io_context lock; the group layer's grid
- *	lock nests inside it.
- * @dd: what the hardware has once
- * @done: what was completed since somebody had the lock, the last one first; who
- *	has it next looks at that first
- * @records: for that, one for each descriptor; NULL for want of memory
- * @nr_records: how many there are for each hardware queue
- * @record_stride: as many, or 0 where these share their descriptors
- * @dispatch: requests that are not scheduled but sent first, in order
- * @urgent: requests that are queued, but sent before others, in order; [0] those
- *	that are written back
- * @nr_written_back: of what was sent out of order, in the device
- * @repay_until_ns: what inserting requests makes the task pay; 0 between times
- * @repay_ns: what it has borrowed for that
- * @sync_writer: group of the task of which the last sync write was completed
- * @sync_written_ns: when that was
- * @nr_queued: requests on any cfq_queue; read locklessly by has_work
- * @last_cfqq: the queue that got the last of them, NULL if that was freed
- * @sent_cfqqs: with requests in the device and none queued; in order
- * @idle_cfqqs: without requests, but on their trees for a group_idle; in order
- * @withheld: requests are queued, but there is no use in asking for one now
- * @nothing_to_send: no request need be asked for; read locklessly by has_work
- * @nr_since_withheld: completions since then
- * @nr_waiting: tasks that wait for a descriptor; read locklessly
- * @nr_admitted: those that did and may go on, but have no request queued yet;
- *	read locklessly
- * @rt_until_ns: until when a task of the real time class may be back
- * @merge_cfqq: where a bio would go, during an attempt to merge it, or NULL
- * @oom_cfqq: used when no cfq_queue can be allocated
- * @root: the group of the root cgroup, or the only one
- * @expected_until_ns: until when somebody who just had something to do, or was
- *	given a descriptor, is expected to be back
- * @nr_busy_groups: groups whose tasks have something to do
- * @active_cfqd: the group whose tasks have the device, where groups take turns
- * @column: all cfq_data of this device, each after that of its parent
+/*
+ * struct cfq_meta_data: the scheduler of one device
+ *
+ * @nr_queued, @nothing_to_send, @nr_waiting and @nr_admitted are read locklessly, too.
  */
 struct cfq_meta_data {
-	spinlock_t		lock;	/* of everything here, see above */
+	/*
+	 * Of everything here, and held by who calls what has no other context in its
+	 * description.  Taken with interrupts off, inside queue_lock and the
+	 * io_context lock; the group layer's grid lock nests inside it.
+	 */
+	spinlock_t		lock;
 	struct cfq_driver_data	dd;
+	/* What was completed since somebody had the lock: looked at first. */
 	struct llist_head	done;
-	struct cfq_done		*records;
-	unsigned int		nr_records;
-	unsigned int		record_stride;
-	struct list_head	dispatch;
-	struct list_head	urgent[2];
-	unsigned int		nr_written_back;
-	u64			repay_until_ns;
-	u64			repay_ns;
-	struct cfq_data		*sync_writer;
+	struct cfq_done		*records;	/* one a descriptor; NULL: no memory */
+	unsigned int		nr_records;	/* for each hardware queue */
+	unsigned int		record_stride;	/* as many, 0 if these share theirs */
+	struct list_head	dispatch;	/* not scheduled, but sent first */
+	struct list_head	urgent[2];	/* queued, before others; [0] written back */
+	unsigned int		nr_written_back; /* sent out of order, in the device */
+	u64			repay_until_ns;	/* the task that inserts; 0 if none */
+	u64			repay_ns;	/* no longer than that */
+	struct cfq_data		*sync_writer;	/* whose sync write was last completed */
 	u64			sync_written_ns;
-	unsigned int		nr_queued;
-	struct cfq_queue	*last_cfqq;
-	struct list_head	sent_cfqqs;
-	struct list_head	idle_cfqqs;
-	bool			withheld;
-	bool			nothing_to_send;
-	unsigned int		nr_since_withheld;
-	unsigned int		nr_waiting;
-	unsigned int		nr_admitted;
-	u64			rt_until_ns;
-	struct cfq_queue	*merge_cfqq;
-	struct cfq_queue	oom_cfqq;
-	struct cfq_data		root;
+	unsigned int		nr_queued;	/* on any cfq_queue */
+	struct cfq_queue	*last_cfqq;	/* got the last; NULL if it was freed */
+	struct list_head	sent_cfqqs;	/* none queued, some in the device */
+	struct list_head	idle_cfqqs;	/* none, on their trees: group_idle */
+	bool			withheld;	/* no use in asking for a request now */
+	bool			nothing_to_send; /* no need, either */
+	unsigned int		nr_since_withheld; /* completions */
+	unsigned int		nr_waiting;	/* tasks, for a descriptor */
+	unsigned int		nr_admitted;	/* they may go on, nothing queued yet */
+	u64			rt_until_ns;	/* a real time task may be back */
+	struct cfq_queue	*merge_cfqq;	/* of a bio, while it is tried */
+	struct cfq_queue	oom_cfqq;	/* if none can be allocated */
+	struct cfq_data		root;		/* or the only one */
+	/* Who just had something to do, or got a descriptor, may be back. */
 	u64			expected_until_ns;
 #ifdef CONFIG_CFQ_CGROUP
-	unsigned int		nr_busy_groups;
-	struct cfq_data		*active_cfqd;
-	struct list_head	column;
+	unsigned int		nr_busy_groups;	/* their tasks have something to do */
+	struct cfq_data		*active_cfqd;	/* whose turn it is */
+	struct list_head	column;		/* all cfq_data, parents first */
 #endif
 };
 
