@@ -246,27 +246,26 @@ static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
  */
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 {
-	struct cfq_member *member, *top = NULL;
-	const bool waited = cfqd_leaf(cfqd)->waiting;
+	struct cfq_member *member = cfqd_leaf(cfqd), *top = NULL;
+	const bool new = !member->entity.st && !member->waiting;
 	bool was_away = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
-		if (member->entity.st)
+	for (; member->group; member = member_above(member)) {
+		if (member->entity.st && (urgent || !member->urgent_only))
 			break;
 		/* Between one request and the next it has not been away. */
 		was_away = cfq_member_was_away(member, now_ns);
 		member_set_waiting(member, false);
-		cfq_st_add(member_tree(member), &member->entity,
-			   cfq_member_credit(member, was_away));
+		if (!member->entity.st)
+			cfq_st_add(member_tree(member), &member->entity,
+				   cfq_member_credit(member, was_away));
+		member->urgent_only = urgent && was_away;
 		top = member;
 	}
-	if (!top)
-		return;
-	if (!waited)
-		cfqd->cfqmd->nr_busy_groups++;
-	if (!urgent)
+	cfqd->cfqmd->nr_busy_groups += new;
+	if (top && !urgent)
 		cfq_member_preempt(top, was_away);
 }
 
@@ -315,7 +314,9 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 		else if (member->waiting == waiting)
 			break;
 		member_set_waiting(member, waiting);
-		member->idle_since_ns = waiting ? CFQ_NOT_IDLE : now_ns;
+		/* What was urgent was done in the turns of others. */
+		if (!member->urgent_only)
+			member->idle_since_ns = waiting ? CFQ_NOT_IDLE : now_ns;
 		if (cfq_trees_busy(&member->group->members))
 			break;
 		/* All that there is waits. */

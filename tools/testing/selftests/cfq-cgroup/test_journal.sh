@@ -469,11 +469,35 @@ meta_synced() {
 	no_read_waits "touch $MNT/d*/*; sync; sleep 3"
 }
 
+# make_files: at the top, each in a directory of its own
+make_files() {
+	local i=0
+
+	while [ "$i" -lt 32 ]; do
+		mkdir "$MNT/x$i"
+		echo something >"$MNT/x$i/f"
+		i=$((i + 1))
+	done
+}
+
+# What is urgent is done in the turn of others, who then are there before its group
+cold_file() {
+	local WITHIN=0.4
+
+	title "beside a flood another group looks into a cold file: within $WITHIN s"
+	use_small_groups make_files
+	make_group flood
+	make_group other
+	start_flood flood
+	sleep 1
+	worst_of 20 colder other grep -q something "$MNT/x#/f"
+}
+
 # Who borrows little does not pay for what others have borrowed
 borrows_little() {
 	local WITHIN=5
 
-	title "beside real time and those who look at cold files another looks at one within $WITHIN s"
+	title "beside real time and who looks at cold files another looks at one within $WITHIN s"
 	use_small_groups make_trees
 	make_group rt
 	make_group looks
@@ -490,4 +514,4 @@ mount_unified
 run_cases idle_task_creates idle_creates idle_ls rt_fsync limit_journal light_journal swap \
 	swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood \
 	meta_wanted meta_written_back meta_synced \
-	borrows_little
+	cold_file borrows_little
