@@ -77,7 +77,7 @@
  * 7. The lock.  A completion does not take it unless it has to: cfq_leave_done().
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
- * disk their time is charged to the request that completes next.
+ * disk their time is charged when they end (cfq_end_flush()).
  */
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
@@ -1245,6 +1245,12 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		cfqd->cfqmd->sync_written_ns = done->end_ns;
 	}
 	if (cfq_charges_completed(dd, done->opf)) {
+		/* The rest was for a flush: see cfq_end_flush(). */
+		if (unlikely(dd->nr_flushes) && dd->one_head &&
+		    spent_ns > cfqq->cost_ns) {
+			dd->flush_ns += spent_ns - cfqq->cost_ns;
+			spent_ns = cfqq->cost_ns;
+		}
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
 		trace_cfq_charge(cfqq, spent_ns, estimate_ns,
 				 "request");
@@ -1454,8 +1460,45 @@ static void cfq_requeue_request(struct request *rq)
 		cfq_release_request(rq, true);
 }
 
+/*
+ * A request that was to flush the cache is done with, or was not.  What a disk did for
+ * it since others were completed, and what these took beyond what theirs do take, is
+ * charged to the queue that its task used last, and not to who comes next.
+ */
+static noinline void cfq_end_flush(struct request *rq)
+{
+	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+	struct cfq_driver_data *dd = &cfqmd->dd;
+	struct cfq_queue *cfqq, *last = NULL;
+	unsigned long flags;
+	enum cfq_slot slot;
+	u64 ns;
+
+	spin_lock_irqsave(&cfqmd->lock, flags);
+	cfq_take_done(cfqmd);
+	dd->nr_flushes -= !!dd->nr_flushes;
+	if (!dd->one_head || !rq->elv.icq || rq->flush.seq == RQ_TO_FLUSH)
+		goto unlock;
+	dd->charged_until_ns = max(dd->charged_until_ns, rq->start_time_ns);
+	ns = cfq_charge_serial(dd, ktime_get_ns()) + dd->flush_ns;
+	dd->flush_ns = 0;
+	for (slot = CFQ_SLOT_BEHALF; slot < CFQ_NR_SLOTS; slot++) {
+		cfqq = cic_cfqq(icq_to_cic(rq->elv.icq), cfqmd, slot);
+		if (cfqq && (!last || last->sent_ns < cfqq->sent_ns))
+			last = cfqq;
+	}
+	if (last) {
+		cfqq_charge(last, ns, ns);
+		trace_cfq_charge(last, ns, 0, "flush");
+	}
+unlock:
+	spin_unlock_irqrestore(&cfqmd->lock, flags);
+}
+
 static void cfq_finish_request(struct request *rq)
 {
+	if (unlikely(rq->flush.seq))
+		cfq_end_flush(rq);
 	if (rq_cfqq(rq))
 		cfq_release_request(rq, false);
 	else if (rq->elv.priv[1] || !(rq->rq_flags & RQF_STARTED))

@@ -61,6 +61,9 @@ static inline struct cfq_queue *rq_cfqq(struct request *rq)
 #define RQ_HELD		4UL
 #define RQ_FLAGS	(RQ_IN_DRIVER | RQ_FIRST | RQ_HELD)
 
+/* In flush.seq, until a flush begins, and then something else is there. */
+#define RQ_TO_FLUSH	BIT(31)
+
 static inline bool rq_in_driver(struct request *rq)
 {
 	return (unsigned long)rq->elv.priv[1] & RQ_IN_DRIVER;

@@ -549,9 +549,18 @@ void cfq_depth_updated(struct request_queue *q)
  */
 void cfq_prepare_request(struct request *rq)
 {
+	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+
 	rq->elv.icq = ioc_find_get_icq(rq->q);
 	rq->elv.priv[0] = NULL;
 	rq->elv.priv[1] = NULL;
+	rq->flush.seq = 0;
+	if (unlikely(rq->cmd_flags & REQ_PREFLUSH)) {
+		rq->flush.seq = RQ_TO_FLUSH;
+		cfq_lock(cfqmd);
+		cfqmd->dd.nr_flushes++;
+		cfq_unlock(cfqmd);
+	}
 
 	if (unlikely(cfq_groups_limited()) && rq->elv.icq)
 		cfq_place_request(rq, icq_to_cic(rq->elv.icq));

@@ -196,6 +196,8 @@ struct cfq_driver_data {
 	sector_t		last_position;	/* end of the last one sent */
 	unsigned int		nr_first_in_driver; /* sent out of order */
 	u64			first_since_ns;	/* that one of those is waited for */
+	unsigned int		nr_flushes;	/* to come, or in the device */
+	u64			flush_ns;	/* what they took beside others */
 
 	/* Up to here the device's time, or as much, was spent on somebody. */
 	u64			charged_until_ns;

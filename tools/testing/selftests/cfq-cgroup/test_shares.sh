@@ -55,4 +55,24 @@ after_switching() {
 	expect "share of the favoured group $(share 1) %" "$(share 1) > 85.9 && $(share 1) < 91.9"
 }
 
-run_cases reads writes mixed low_writes middle_writes high_writes after_switching
+# What a disk writes from its cache for a flush is not for who comes next
+flushes() {
+	local alone
+
+	title "who flushes a disk pays for it: an equal keeps 45 % of what it has alone"
+	load_disk write_cache=1
+	make_group a
+	make_group b
+	watch_mb 0 250 30000 250
+	start_load b - read 1 30000
+	sleep 1
+	measure 10
+	alone=$(ios 2)
+	start_load a - write 1 0 --fdatasync=32
+	sleep 2
+	measure 20
+	expect "$(ios 2) reads in 20 s, alone $((2 * alone)); $(ios 1) writes" \
+		"$(ios 2) >= 0.9 * $alone && $(ios 1) > 1000"
+}
+
+run_cases reads writes mixed low_writes middle_writes high_writes after_switching flushes
