@@ -588,6 +588,10 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 		cfqq = cic_cfqq(cic, cfqmd, slot);
 	if ((slot < CFQ_SLOT_SYNC || (cfqq && READ_ONCE(cfqq->nr_queued))) &&
 	    spin_trylock_irq(&cfqmd->lock)) {
+		/* Should it have to wait, it is not in the line of who was before. */
+		if (cfqq && !cfq_group_is(cfqq->cfqd, cfqc))
+			cfqq = cic_renew_cfqq(cic, cfqmd, cfqc, slot,
+					      cfq_effective_ioprio(bio->bi_ioprio));
 		cfqmd->merge_cfqq = cfqq;
 		merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
 		cfqmd->merge_cfqq = NULL;

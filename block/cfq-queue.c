@@ -513,16 +513,24 @@ void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		cfqq_disown(cfqq);
 }
 
-/*
- * A new queue for a slot of @cic.  A task that moved to another group leaves its
- * old queues to the requests that are still on them: this is the only place
- * where that happens.
+/**
+ * cic_renew_cfqq - a new queue for a task
+ * @cic: the task on the device
+ * @cfqmd: the device
+ * @cfqc: the group
+ * @slot: which queue
+ * @ioprio: priority, as it counts
+ *
+ * A task that moved to another group, or works for another one, leaves its old
+ * queues to the requests that are still on them.
+ *
+ * Context: cfqmd->lock held, RCU read side.
+ * Return: the queue, without a reference; NULL for want of memory.
  */
-static noinline struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
-						 struct cfq_meta_data *cfqmd,
-						 struct cfq_cgroup *cfqc,
-						 enum cfq_slot slot,
-						 unsigned short ioprio)
+struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
+				 struct cfq_meta_data *cfqmd,
+				 struct cfq_cgroup *cfqc, enum cfq_slot slot,
+				 unsigned short ioprio)
 {
 	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
 	u64 old_group = cfqq ? cfq_group_id(cfqq->cfqd) : 0;

@@ -277,6 +277,10 @@ void cfqq_put(struct cfq_queue *cfqq);
 void cfqq_disown(struct cfq_queue *cfqq);
 void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		  enum cfq_slot slot);
+struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
+				 struct cfq_meta_data *cfqmd,
+				 struct cfq_cgroup *cfqc, enum cfq_slot slot,
+				 unsigned short ioprio);
 struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       struct cfq_meta_data *cfqmd, struct request *rq,
 			       u64 now_ns);
