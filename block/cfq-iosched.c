@@ -1093,7 +1093,7 @@ static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
 						      struct request, queuelist);
 
 	if (!(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
-	    cfqmd->nr_written_back < cfqmd->dd.tun.quantum)
+	    cfqmd->nr_written_back < 2 * cfqmd->dd.tun.quantum)
 		rq = list_first_entry_or_null(&cfqmd->urgent[0], struct request,
 					      queuelist) ?: rq;
 	return rq;

@@ -469,8 +469,8 @@ meta_synced() {
 	no_read_waits "touch $MNT/d*/*; sync; sleep 3"
 }
 
-# make_files: at the top, each in a directory of its own
-make_files() {
+# make_cold_files: at the top, each in a directory of its own
+make_cold_files() {
 	local i=0
 
 	while [ "$i" -lt 32 ]; do
@@ -485,7 +485,7 @@ cold_file() {
 	local WITHIN=0.4
 
 	title "beside a flood another group looks into a cold file: within $WITHIN s"
-	use_small_groups make_files
+	use_small_groups make_cold_files
 	make_group flood
 	make_group other
 	start_flood flood
