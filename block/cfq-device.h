@@ -296,7 +296,8 @@ static inline u64 cfq_spent_ns(struct cfq_driver_data *dd,
 		cfq_charge_part(dd, done->end_ns, work, in_driver_ns);
 
 	/* Longer than that a disk stood still, whoever comes first afterwards. */
-	return (done->opf & REQ_OP_MASK) <= REQ_OP_WRITE ?
+	return (done->opf & REQ_OP_MASK) == REQ_OP_READ ||
+	       (done->opf & REQ_OP_MASK) == REQ_OP_WRITE ?
 		min(ns, CFQ_STUCK_NS) : ns;
 }
 

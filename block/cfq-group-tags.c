@@ -11,7 +11,8 @@
  *    sixteenth is kept for real time, if there was some in the last second,
  *    and the idle class has half of its group's part before others.  Each
  *    group has its part of the descriptors by share; of those below their
- *    part, the one that is to be served first is next.  What others do not use
+ *    part, the one that is to be served first is next, if it is among the first
+ *    few of those in line.  What others do not use
  *    is lent, but for an eighth, and at least one, that is kept for those
  *    below their part, so that a group that wakes up gets its first at once.
  *    The weight of a group whose tasks wait counts, even if it holds none and

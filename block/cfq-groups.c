@@ -261,7 +261,8 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 		if (!member->entity.st)
 			cfq_st_add(member_tree(member), &member->entity,
 				   cfq_member_credit(member, was_away));
-		member->urgent_only = urgent && was_away;
+		member->urgent_only = urgent && was_away &&
+				      cfqd->cfqmd->dd.one_head;
 		top = member;
 	}
 	cfqd->cfqmd->nr_busy_groups += new;

@@ -258,8 +258,11 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 		list_del_init(&cfqq->idle_node);
 	else
 		cfqq_add_busy(cfqq, urgent, now_ns);
-	if (dd->one_head)
+	if (dd->one_head) {
 		cfqq_favour(cfqq, now_ns);
+		/* It may have been there with what is urgent only. */
+		cfq_group_became_busy(cfqd, urgent, now_ns);
+	}
 	if (!urgent && cfqq_should_preempt(cfqq)) {
 		cfq_queue_message(cfqd->active_cfqq, "preempted by %s=%d",
 				  cfqq->sync ? "sync" : "async", cfqq->pid);
@@ -277,6 +280,7 @@ struct cfq_repayment {
 	struct callback_head	work;
 	u64			until_ns;
 	u64			borrowed_ns;
+	u64			deaf_until_ns;
 };
 
 /* For so long signals have to wait, but for deadly ones, and then for none. */
@@ -300,16 +304,16 @@ static bool cfq_sleep_until(u64 until_ns, unsigned int state)
 static void cfq_repay(struct callback_head *work)
 {
 	struct cfq_repayment *repayment;
-	u64 until_ns, now_ns = ktime_get_ns();
+	u64 until_ns, deaf_until_ns, now_ns = ktime_get_ns();
 
 	repayment = container_of(work, struct cfq_repayment, work);
 	until_ns = min(repayment->until_ns, now_ns + repayment->borrowed_ns);
+	deaf_until_ns = repayment->deaf_until_ns;
 	kfree(repayment);
 	/* With io_uring such work is done there as well, with a mutex held. */
 	if (current->in_execve)
 		until_ns = 0;
-	if (cfq_sleep_until(min(until_ns, now_ns + CFQ_REPAYMENT_NS),
-			    TASK_KILLABLE))
+	if (cfq_sleep_until(min(until_ns, deaf_until_ns), TASK_KILLABLE))
 		cfq_sleep_until(until_ns, TASK_INTERRUPTIBLE);
 	module_put(THIS_MODULE);
 }
@@ -329,6 +333,7 @@ static noinline void cfq_repay_later(u64 until_ns, u64 borrowed_ns, u64 now_ns)
 	init_task_work(&repayment->work, cfq_repay);
 	repayment->until_ns = min(until_ns, now_ns + CFQ_LONGEST_REPAYMENT_NS);
 	repayment->borrowed_ns = borrowed_ns;
+	repayment->deaf_until_ns = now_ns + CFQ_REPAYMENT_NS;
 	__module_get(THIS_MODULE);
 	if (task_work_add(current, &repayment->work, TWA_RESUME)) {
 		module_put(THIS_MODULE);
@@ -589,7 +594,8 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	if ((slot < CFQ_SLOT_SYNC || (cfqq && READ_ONCE(cfqq->nr_queued))) &&
 	    spin_trylock_irq(&cfqmd->lock)) {
 		/* Should it have to wait, it is not in the line of who was before. */
-		if (cfqq && !cfq_group_is(cfqq->cfqd, cfqc))
+		if (slot < CFQ_SLOT_SYNC && cfqq &&
+		    !cfq_group_is(cfqq->cfqd, cfqc))
 			cfqq = cic_renew_cfqq(cic, cfqmd, cfqc, slot,
 					      cfq_effective_ioprio(bio->bi_ioprio));
 		cfqmd->merge_cfqq = cfqq;
@@ -1249,17 +1255,23 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		cfqd->cfqmd->sync_written_ns = done->end_ns;
 	}
 	if (cfq_charges_completed(dd, done->opf)) {
-		/* The rest was for a flush: see cfq_end_flush(). */
+		u64 learn_ns = spent_ns;
+
+		/*
+		 * The rest was for a flush (cfq_end_flush()), unless it takes more now
+		 * than it did: that is learned by and by.
+		 */
 		if (unlikely(dd->nr_flushes) && dd->one_head &&
 		    spent_ns > cfqq->cost_ns) {
 			dd->flush_ns += spent_ns - cfqq->cost_ns;
 			spent_ns = cfqq->cost_ns;
+			learn_ns = min(learn_ns, spent_ns + spent_ns / 8);
 		}
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
 		trace_cfq_charge(cfqq, spent_ns, estimate_ns,
 				 "request");
-		cfq_average_add(&cfqq->cost_ns, spent_ns);
-		cfq_average_add(&dd->mean_cost_ns, spent_ns);
+		cfq_average_add(&cfqq->cost_ns, learn_ns);
+		cfq_average_add(&dd->mean_cost_ns, learn_ns);
 	} else if (unlikely(dd->held_cfqq) && !dd->nr_in_driver &&
 		   spent_ns > estimate_ns) {
 		/* A part of the device was kept idle for it. */
@@ -1467,8 +1479,12 @@ static void cfq_requeue_request(struct request *rq)
 /*
  * A request that was to flush the cache is done with, or was not.  What a disk did for
  * it since others were completed, and what these took beyond what theirs do take, is
- * charged to the queue that its task used last, and not to who comes next.
+ * charged to the queue that its task used last, and not to who comes next; but not for
+ * how long it stood still.  Of the flush after data that a disk cannot write through
+ * its cache nobody tells.
  */
+#define CFQ_FLUSH_NS	(8 * CFQ_STUCK_NS)
+
 static noinline void cfq_end_flush(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
@@ -1483,8 +1499,9 @@ static noinline void cfq_end_flush(struct request *rq)
 	dd->nr_flushes -= !!dd->nr_flushes;
 	if (!dd->one_head || !rq->elv.icq || rq->flush.seq == RQ_TO_FLUSH)
 		goto unlock;
-	dd->charged_until_ns = max(dd->charged_until_ns, rq->start_time_ns);
-	ns = cfq_charge_serial(dd, ktime_get_ns()) + dd->flush_ns;
+	dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
+	ns = min(cfq_charge_serial(dd, ktime_get_ns()) + dd->flush_ns,
+		 CFQ_FLUSH_NS);
 	dd->flush_ns = 0;
 	for (slot = CFQ_SLOT_BEHALF; slot < CFQ_NR_SLOTS; slot++) {
 		cfqq = cic_cfqq(icq_to_cic(rq->elv.icq), cfqmd, slot);
@@ -1496,12 +1513,16 @@ static noinline void cfq_end_flush(struct request *rq)
 		trace_cfq_charge(last, ns, 0, "flush");
 	}
 unlock:
+	if (!dd->nr_flushes)
+		dd->flush_ns = 0;
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
 static void cfq_finish_request(struct request *rq)
 {
-	if (unlikely(rq->flush.seq))
+	/* Data that only has a flush after it was a request as others. */
+	if (unlikely(rq->flush.seq) && (rq->flush.seq == RQ_TO_FLUSH ||
+					!(rq->rq_flags & RQF_STARTED)))
 		cfq_end_flush(rq);
 	if (rq_cfqq(rq))
 		cfq_release_request(rq, false);

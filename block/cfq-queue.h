@@ -118,7 +118,8 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
  * Urgent requests.  What holds metadata, the journal or swap space up holds up
  * others, of whatever class and group: who waits for a lock or a transaction does
  * not see whose request it is behind.  So these requests wait for no limit, no
- * line and no turn, and are sent before all others.  They are charged to whom
+ * line and no turn, and are sent before all others; what is written back for half of
+ * the time only, and few at once (cfq_urgent_request()).  They are charged to whom
  * they are for, whose other requests wait the longer for it.  Who has nothing
  * but such requests would have all of the device, so who is in debt has none
  * that are urgent, unless they are sent for others (rq_for_others()).  But for the
@@ -135,7 +136,7 @@ static inline bool cfq_opf_urgent(blk_opf_t opf)
  */
 static inline bool cfq_opf_written_back(blk_opf_t opf)
 {
-	return op_is_write(opf & REQ_OP_MASK) && !(opf & REQ_IDLE);
+	return op_is_write(opf) && !(opf & REQ_IDLE);
 }
 
 /* The oldest request of @cfqq, which has some, that is not urgent; or the next one. */

@@ -555,6 +555,8 @@ void cfq_prepare_request(struct request *rq)
 	rq->elv.priv[0] = NULL;
 	rq->elv.priv[1] = NULL;
 	rq->flush.seq = 0;
+	if (unlikely(op_is_flush(rq->cmd_flags)))
+		rq->fifo_time = ktime_get_ns();
 	if (unlikely(rq->cmd_flags & REQ_PREFLUSH)) {
 		rq->flush.seq = RQ_TO_FLUSH;
 		cfq_lock(cfqmd);
