@@ -145,17 +145,17 @@ repays() {
 	start_load flood - read 8 10000
 	sleep 1
 	some_fail 80
-	for round in $(seq 10); do
+	for round in $(seq 60); do
 		# shellcheck disable=SC2016 # expanded by who runs it
 		(cd "$MNT" && run_as - idle sh -c 'echo 1 >/proc/self/make-it-fail && i=0
 			while [ $i -lt '"$NR_DIRS"' ]; do
 				i=$((i + 1)); mkdir '"$round"'.$i; : >'"$round"'.$i/f
 			done') || fail "it cannot make directories"
-		! grep -q 'call_site=cfq_\(repay_until\|insert_requests\)[+.]' \
+		! grep -q 'call_site=cfq_\(repay_later\|insert_requests\)[+.]' \
 			/sys/kernel/tracing/trace || break
 	done
 	none_fails
-	failed_in cfq_repay_until cfq_insert_requests
+	failed_in cfq_repay_later cfq_insert_requests
 	stop_loads
 	expect "$(find "$MNT" -name f | wc -l) files are there" \
 		"$(find "$MNT" -name f | wc -l) == $round * $NR_DIRS"
