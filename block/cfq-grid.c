@@ -96,15 +96,14 @@ static void member_set_class(struct cfq_member *member, enum cfq_class class)
 static void member_set_weight(struct cfq_member *member, unsigned int weight)
 {
 	const bool waiting = member->waiting;
-	const bool in_line = member_in_line(member);
 
-	if (in_line)
-		member_leave_line(member);
 	member_set_waiting(member, false);
 	cfq_entity_reweigh(member_tree(member), &member->entity, weight);
 	member_set_waiting(member, waiting);
-	if (in_line)
+	if (member_in_line(member)) {
+		member_leave_line(member);
 		member_join_line(member);
+	}
 }
 
 /* Settings of @cfqc take effect on one device. */

@@ -254,15 +254,16 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	cfqq_update_statistics(cfqq, rq, now_ns);
 	if (dd->one_head || !cfqq->next_rq)
 		cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
-	if (cfqq_on_tree(cfqq))
+	if (cfqq_on_tree(cfqq)) {
 		list_del_init(&cfqq->idle_node);
-	else
-		cfqq_add_busy(cfqq, urgent, now_ns);
-	if (dd->one_head) {
-		cfqq_favour(cfqq, now_ns);
 		/* It may have been there with what is urgent only. */
-		cfq_group_became_busy(cfqd, urgent, now_ns);
+		if (dd->one_head)
+			cfq_group_became_busy(cfqd, urgent, now_ns);
+	} else {
+		cfqq_add_busy(cfqq, urgent, now_ns);
 	}
+	if (dd->one_head)
+		cfqq_favour(cfqq, now_ns);
 	if (!urgent && cfqq_should_preempt(cfqq)) {
 		cfq_queue_message(cfqd->active_cfqq, "preempted by %s=%d",
 				  cfqq->sync ? "sync" : "async", cfqq->pid);

@@ -12,7 +12,8 @@
  *    the active queue of a disk, elsewhere for a group_idle (cfqq_check_idle()).
  *    A group is there while one of its queues or child groups is.
  *  - Who comes back after an absence is served before its equals and has no
- *    credit; who is ahead stays ahead.  A short gap changes nothing.
+ *    credit; who is ahead stays ahead.  A short gap changes nothing.  A queue that
+ *    is new comes in by one request later, so that the clock goes on.
  *  - The virtual time of an entity changes by what it is charged, and for one
  *    that is behind but has nothing to send, when others are served instead.
  *  - Questions change nothing and arm no timer.

@@ -513,5 +513,4 @@ borrows_little() {
 mount_unified
 run_cases idle_task_creates idle_creates idle_ls rt_fsync limit_journal light_journal swap \
 	swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood \
-	meta_wanted meta_written_back meta_synced \
-	cold_file borrows_little
+	meta_wanted meta_written_back meta_synced cold_file borrows_little

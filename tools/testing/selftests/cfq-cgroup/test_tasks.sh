@@ -129,7 +129,7 @@ rt_has_all() {
 beside_new_tasks() {
 	local nr
 
-	title "who has been there for long beside ever new tasks: a tenth of what there is at least"
+	title "who has been there for long has its reads beside ever new tasks"
 	load_disk
 	make_group g
 	watch_mb 30000 250
