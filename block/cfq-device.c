@@ -191,21 +191,6 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 }
 
 /**
- * cfq_drains - does a request still wait for few in the device?
- * @dd: the device, where one did
- * @now_ns: time
- */
-bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns)
-{
-	struct cfq_parallelism *par = &dd->par;
-
-	par->drain = par->sample_until_ns > now_ns &&
-		     !cfq_alone(dd->pages_in_driver, par->parallel) &&
-		     !cfq_must_empty(dd);
-	return par->drain;
-}
-
-/**
  * cfq_long_ns - for how long does a request keep a device without a head busy?
  * @dd: the device
  * @rq: the request, not sent yet

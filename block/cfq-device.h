@@ -126,7 +126,6 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 			     u64 now_ns);
 bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 		      u64 now_ns);
-bool cfq_drains(struct cfq_driver_data *dd, u64 now_ns);
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq);
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns);
@@ -146,10 +145,16 @@ static inline bool cfq_must_wait_for_sample(struct cfq_driver_data *dd,
 	       cfq_lacks_sample(dd, rq, now_ns);
 }
 
-/* Does a request wait for that? */
+/* Does a request still wait for that? */
 static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 {
-	return unlikely(dd->par.drain) && cfq_drains(dd, now_ns);
+	struct cfq_parallelism *par = &dd->par;
+
+	if (unlikely(par->drain))
+		par->drain = par->sample_until_ns > now_ns &&
+			     !cfq_alone(dd->pages_in_driver, par->parallel) &&
+			     !cfq_must_empty(dd);
+	return par->drain;
 }
 
 /*
