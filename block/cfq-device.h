@@ -137,15 +137,7 @@ static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
 	return unlikely(par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES);
 }
 
-/* Must @rq, the next one, wait until few are in the device? */
-static inline bool cfq_must_wait_for_sample(struct cfq_driver_data *dd,
-					    struct request *rq, u64 now_ns)
-{
-	return !dd->one_head && cfq_sample_wanted(&dd->par, rq) &&
-	       cfq_lacks_sample(dd, rq, now_ns);
-}
-
-/* Does a request still wait for that? */
+/* Does a request still wait until few are in the device? */
 static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;

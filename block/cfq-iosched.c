@@ -1038,7 +1038,8 @@ static struct request *cfqq_give_request(struct cfq_queue *cfqq, u64 now_ns)
 	if (cfqq->nr_queued > 1 && cfqq->since_fifo_check % (u32)dd->tun.quantum == 0 &&
 	    now_ns > cfqq_oldest_rq(cfqq)->fifo_time)
 		rq = cfqq_oldest_rq(cfqq);
-	if (cfq_must_wait_for_sample(dd, rq, now_ns))
+	if (!dd->one_head && cfq_sample_wanted(&dd->par, rq) &&
+	    cfq_lacks_sample(dd, rq, now_ns))
 		return NULL;
 	cfqq_dispatch(cfqq, rq, now_ns);
 	return rq;
