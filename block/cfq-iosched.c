@@ -1162,19 +1162,6 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * @cfqq, the first on its tree, is seeky.  If its next request is not waited
- * for, will the device be lost to others for longer than that would take?
- */
-static bool cfqq_last_before_others(struct cfq_queue *cfqq)
-{
-	struct cfq_entity *next = cfq_st_next(&cfqq->entity);
-
-	/* To another class or group, or to one that keeps the head for long. */
-	return cfqq->entity.st->nr == 1 ||
-	       (next && cfqq_keeps_head(entity_to_cfqq(next)));
-}
-
-/*
  * @cfqq has nothing queued and nothing in the device: for how long should its
  * next request be waited for, in ns?
  */
@@ -1182,6 +1169,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_entity *next;
 
 	if (!dd->one_head || !cfqq->sync || !cfqq->owned ||
 	    !cfq_group_has_turn(cfqd) || cfq_must_empty(dd))
@@ -1200,7 +1188,9 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 		return 0;
 	if (cfqq_wants_slice(cfqq) && !cfqq_is_active(cfqq))
 		return dd->tun.slice_idle_ns;
-	if (cfqq_last_before_others(cfqq) &&
+	/* Would another class or group have it, or one that keeps the head? */
+	next = cfq_st_next(&cfqq->entity);
+	if ((!next || cfqq_keeps_head(entity_to_cfqq(next))) &&
 	    cfqq_think_time_within(cfqq, dd->tun.group_idle_ns))
 		return dd->tun.group_idle_ns;
 	return 0;
