@@ -1398,16 +1398,6 @@ static void cfq_release_request(struct request *rq, bool came_back)
 		blk_mq_run_hw_queues(rq->q, true);
 }
 
-/* That of the descriptor of @rq; NULL if there is none. */
-static struct cfq_done *cfq_record(const struct cfq_meta_data *cfqmd,
-				   const struct request *rq)
-{
-	if (unlikely((unsigned int)rq->internal_tag >= cfqmd->nr_records))
-		return NULL;
-	return &cfqmd->records[rq->mq_hctx->queue_num * cfqmd->record_stride +
-			       rq->internal_tag];
-}
-
 /*
  * Leave what was completed to who has the lock next.  Return: false if that has to
  * be done now: the head is charged by it, others wait for it, or it is the last of
@@ -1451,13 +1441,15 @@ static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd,
 static void cfq_completed_request(struct request *rq, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
-	struct cfq_done *done;
+	struct cfq_done *done = NULL;
 
 	if (!rq_cfqq(rq) || !rq_in_driver(rq))
 		return;
-	done = cfq_record(cfqmd, rq);
-	if (done)
+	if (likely((unsigned int)rq->internal_tag < cfqmd->nr_records)) {
+		done = &cfqmd->records[rq->mq_hctx->queue_num *
+				       cfqmd->record_stride + rq->internal_tag];
 		rq_to_done(rq, done, now_ns);
+	}
 	if (!done || !cfq_leave_done(cfqmd, done))
 		cfq_take_completed(cfqmd, rq, !!done, now_ns);
 }
