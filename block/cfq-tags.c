@@ -71,8 +71,7 @@ static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
 }
 
 /* May there be a limit for requests of the current task? */
-static bool cfq_task_limited(const struct cfq_meta_data *cfqmd,
-			     const struct cfq_io_cq *cic, bool sync)
+static bool cfq_task_limited(struct request_queue *q, bool sync)
 {
 	const struct cfq_data *cfqd;
 
@@ -80,7 +79,8 @@ static bool cfq_task_limited(const struct cfq_meta_data *cfqmd,
 		return false;
 
 	guard(rcu)();
-	cfqd = cfq_last_group(cic, cfqmd, sync);
+	cfqd = cfq_last_group(cfq_lookup_cic(q), q->elevator->elevator_data,
+			      sync);
 	return !cfqd || cfq_group_limits_current(cfqd);
 }
 
@@ -130,7 +130,7 @@ static noinline void cfq_place_request(struct request *rq,
 	struct cfq_place *place;
 
 	if (list_empty_careful(&cic->places) &&
-	    !cfq_task_limited(cfqmd, cic, rq_is_sync(rq)))
+	    !cfq_task_limited(rq->q, rq_is_sync(rq)))
 		return;
 
 	cfq_lock(cfqmd);
@@ -170,11 +170,8 @@ void cfq_hold_request(struct request *rq)
  */
 bool cfq_past_limit(struct request_queue *q, bool sync)
 {
-	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
-
-	return cfq_groups_limited() &&
-	       cfq_task_limited(cfqmd, cfq_lookup_cic(q), sync) &&
-	       cfq_group_current_full(cfqmd);
+	return cfq_task_limited(q, sync) &&
+	       cfq_group_current_full(q->elevator->elevator_data);
 }
 
 /* How many requests of its own has the task of @cic, which may be NULL? */
@@ -431,12 +428,10 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
 	unsigned int depth = data->q->nr_requests;
-	bool limited;
+	bool limited = cfq_task_limited(data->q, sync);
 
 	if (!sync)
 		depth = cfq_async_descriptors(data->q);
-	limited = cfq_groups_limited() &&
-		cfq_task_limited(cfqmd, cfq_lookup_cic(data->q), sync);
 	if (limited && !nowait)
 		cfq_wait_for_place(data->q);
 	/* As good as none: the first descriptor or an error. */
