@@ -130,8 +130,8 @@ static inline void cfq_st_del(struct cfq_entity *entity)
  */
 static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 {
+	struct rb_node *node = &entity->rb_node, *neighbour;
 	struct cfq_service_tree *st = entity->st;
-	struct rb_node *neighbour;
 
 	entity->vdisktime += delta;
 	if (!st)
@@ -141,18 +141,11 @@ static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 		return;
 	}
 
-	neighbour = delta >= 0 ? rb_next(&entity->rb_node) :
-				 rb_prev(&entity->rb_node);
-	if (neighbour) {
-		struct cfq_entity *other = rb_entry(neighbour,
-						    struct cfq_entity, rb_node);
-		s64 lead = cfq_entity_lead(entity, other);
-
-		if (delta >= 0 ? lead > 0 : lead < 0) {
-			rb_erase_cached(&entity->rb_node, &st->rb);
-			rb_add_cached(&entity->rb_node, &st->rb,
-				      cfq_entity_less);
-		}
+	neighbour = delta >= 0 ? rb_next(node) : rb_prev(node);
+	if (neighbour && (delta >= 0 ? cfq_entity_less(neighbour, node) :
+				       cfq_entity_less(node, neighbour))) {
+		rb_erase_cached(node, &st->rb);
+		rb_add_cached(node, &st->rb, cfq_entity_less);
 	}
 	cfq_st_update_min(st);
 }
