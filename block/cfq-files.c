@@ -20,19 +20,13 @@
 
 #define CFQ_WEIGHT_MAX		10000
 
-/* The text that was written, without blanks around it, NULL if it is none. */
+/* The text that was written, without blanks around it; no setting is empty. */
 static char *cfq_file_text(char *buf, size_t nbytes)
 {
 	/* What follows a NUL is part of what was written, too. */
-	return strlen(buf) == nbytes ? strstrip(buf) : NULL;
-}
-
-static int cfq_file_number(char *buf, size_t nbytes, u64 min, u64 max,
-			   u64 *value)
-{
-	const char *text = cfq_file_text(buf, nbytes);
-
-	return text ? cfq_parse(text, min, max, value) : -EINVAL;
+	if (strlen(buf) != nbytes)
+		buf[0] = '\0';
+	return strstrip(buf);
 }
 
 static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css,
@@ -47,7 +41,7 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
 	u64 prio;
 
-	return cfq_file_number(buf, nbytes, 0, CFQ_GROUP_PRIOS - 1, &prio) ?:
+	return cfq_parse(cfq_file_text(buf, nbytes), 0, CFQ_GROUP_PRIOS - 1, &prio) ?:
 		cfq_cgroup_set(cfqc, &cfqc->weight, cfq_group_prio_to_weight(prio)) ?:
 		nbytes;
 }
@@ -85,12 +79,9 @@ static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
 				size_t nbytes, loff_t off)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
-	const char *text = cfq_file_text(buf, nbytes);
 	enum cfq_class class;
 
-	if (!text)
-		return -EINVAL;
-	return cfqc_class_parse(text, &class) ?:
+	return cfqc_class_parse(cfq_file_text(buf, nbytes), &class) ?:
 		cfq_cgroup_set(cfqc, &cfqc->class, class) ?: nbytes;
 }
 
@@ -110,7 +101,7 @@ static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 						      &cfqc->weight;
 	u64 weight;
 
-	return cfq_file_number(buf, nbytes, 1, CFQ_WEIGHT_MAX, &weight) ?:
+	return cfq_parse(cfq_file_text(buf, nbytes), 1, CFQ_WEIGHT_MAX, &weight) ?:
 		cfq_cgroup_set(cfqc, setting, weight) ?: nbytes;
 }
 
@@ -158,7 +149,7 @@ static int cfq_parse_device_input(char *buf, size_t nbytes,
 	int ret;
 
 	/* Blanks may stand between words, the end of a line may not. */
-	if (!text || strchr(text, '\n'))
+	if (strchr(text, '\n'))
 		return -EINVAL;
 
 	*input = (struct cfq_device_input) { .value = text };
