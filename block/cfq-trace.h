@@ -13,22 +13,15 @@
 
 #include <trace/events/cfq.h>
 
-static inline bool cfq_has_listener(const struct cfq_data *cfqd)
-{
-	return blk_trace_note_message_enabled(cfqd->cfqmd->dd.queue);
-}
-
 /* A message about a group. */
 #define cfq_group_message(cfqd, fmt, ...)				\
 do {									\
-	const struct cfq_data *_cfqd = (cfqd);				\
+	const struct cfq_data *_cfqd __maybe_unused = (cfqd);		\
 									\
-	if (unlikely(cfq_has_listener(_cfqd)))				\
-		blk_add_cgroup_trace_msg(_cfqd->cfqmd->dd.queue,	\
-					 cfq_group_css(_cfqd),		\
-					 "cfq group=%llu " fmt,		\
-					 cfq_group_id(_cfqd),		\
-					 ##__VA_ARGS__);		\
+	blk_add_cgroup_trace_msg(_cfqd->cfqmd->dd.queue,		\
+				 cfq_group_css(_cfqd),			\
+				 "cfq group=%llu " fmt,			\
+				 cfq_group_id(_cfqd), ##__VA_ARGS__);	\
 } while (0)
 
 /* A message about a queue. */
