@@ -117,9 +117,11 @@ struct cfq_device_input {
 	char	*value;
 };
 
+/* Numbers that no device can have are 0, which no disk has. */
 static int cfq_parse_dev(char *text, dev_t *dev)
 {
 	char *minor_text = strchr(text, ':');
+	int major_ret, minor_ret;
 	u64 major, minor;
 
 	if (!minor_text)
@@ -127,26 +129,23 @@ static int cfq_parse_dev(char *text, dev_t *dev)
 	*minor_text++ = '\0';
 	if (!isdigit(text[0]) || !isdigit(minor_text[0]))
 		return -EINVAL;
-	if (cfq_parse(text, 0, U64_MAX, &major) == -EINVAL ||
-	    cfq_parse(minor_text, 0, U64_MAX, &minor) == -EINVAL)
+	major_ret = cfq_parse(text, 0, MAJOR(~0U), &major);
+	minor_ret = cfq_parse(minor_text, 0, MINOR(~0U), &minor);
+	if (major_ret == -EINVAL || minor_ret == -EINVAL)
 		return -EINVAL;
-	if (cfq_parse(text, 0, MAJOR(~0U), &major) ||
-	    cfq_parse(minor_text, 0, MINOR(~0U), &minor))
-		return -ENODEV;
-	*dev = MKDEV(major, minor);
+	*dev = major_ret || minor_ret ? 0 : MKDEV(major, minor);
 	return 0;
 }
 
 /*
  * Takes what was written apart.  A device that is not there is no error yet, as
- * there may be a setting to remove; it has the number 0.
+ * there may be a setting to remove.
  */
 static int cfq_parse_device_input(char *buf, size_t nbytes,
 				  struct cfq_device_input *input)
 {
 	char *text = cfq_file_text(buf, nbytes);
 	char *word;
-	int ret;
 
 	/* Blanks may stand between words, the end of a line may not. */
 	if (strchr(text, '\n'))
@@ -163,8 +162,7 @@ static int cfq_parse_device_input(char *buf, size_t nbytes,
 		return 0;
 
 	input->for_device = true;
-	ret = cfq_parse_dev(word, &input->dev);
-	return ret == -ENODEV ? 0 : ret;
+	return cfq_parse_dev(word, &input->dev);
 }
 
 static void cfq_show_number(struct seq_file *m, unsigned int number)
