@@ -107,8 +107,15 @@ static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 
 /*
  * Files with a setting for each device: "MAJ:MIN VALUE", where "default" for
- * the value removes it, and "default VALUE" for all other devices.
+ * the value removes it, and "default VALUE" for all other devices, which
+ * weight_device has not.
  */
+
+enum cfq_device_file {
+	CFQ_FILE_WEIGHT,
+	CFQ_FILE_WEIGHT_DEVICE,
+	CFQ_FILE_LIMITS,
+};
 
 /* What was written to such a file. */
 struct cfq_device_input {
@@ -173,16 +180,22 @@ static void cfq_show_number(struct seq_file *m, unsigned int number)
 		seq_printf(m, "%u\n", number);
 }
 
-/* Lines for the devices with a weight, or with a limit. */
-static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
-			      bool weights)
+static int cfqc_settings_show(struct seq_file *m, void *unused)
 {
+	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
+	const unsigned long file = seq_cft(m)->private;
+	const bool limits = file == CFQ_FILE_LIMITS;
 	const struct cfq_device_settings *settings;
 
+	if (file != CFQ_FILE_WEIGHT_DEVICE) {
+		seq_puts(m, "default ");
+		cfq_show_number(m, limits ? READ_ONCE(cfqc->max_held) :
+					    cfqc_weight(cfqc));
+	}
 	guard(mutex)(&cfq_grid_mutex);
 	list_for_each_entry(settings, &cfqc->devices, node) {
-		unsigned int value = weights ? cfqc_device_weight(cfqc, settings) :
-					       settings->max_held;
+		unsigned int value = limits ? settings->max_held :
+					      cfqc_device_weight(cfqc, settings);
 
 		if (!value)
 			continue;
@@ -190,80 +203,43 @@ static void cfqc_show_devices(struct cfq_cgroup *cfqc, struct seq_file *m,
 			   MINOR(settings->dev));
 		cfq_show_number(m, value);
 	}
-}
-
-/* Of weight_device, which says so, the lines for devices only. */
-static int cfqc_weights_show(struct seq_file *m, void *unused)
-{
-	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
-
-	if (!seq_cft(m)->private)
-		seq_printf(m, "default %u\n", cfqc_weight(cfqc));
-	cfqc_show_devices(cfqc, m, true);
 	return 0;
 }
 
-static ssize_t cfqc_weights_write(struct kernfs_open_file *of, char *buf,
-				  size_t nbytes, loff_t off)
+static ssize_t cfqc_settings_write(struct kernfs_open_file *of, char *buf,
+				   size_t nbytes, loff_t off)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
+	const unsigned long file = of_cft(of)->private;
+	const bool limits = file == CFQ_FILE_LIMITS;
 	struct cfq_device_input input;
-	u64 weight = 0;
+	u64 value = 0;
 	int ret;
 
 	ret = cfq_parse_device_input(buf, nbytes, &input);
-	if (!ret && !input.for_device && of_cft(of)->private)
+	if (!ret && !input.for_device && file == CFQ_FILE_WEIGHT_DEVICE)
 		ret = -EINVAL;
-	if (!ret && strcmp(input.value, "default"))
-		ret = cfq_parse(input.value, !input.for_device, CFQ_WEIGHT_MAX,
-				&weight);
 	if (ret)
 		return ret;
+	if (limits && !strcmp(input.value, "max"))
+		value = CFQ_NO_LIMIT;
+	else if ((limits && !input.for_device) || strcmp(input.value, "default"))
+		ret = cfq_parse(input.value, limits || !input.for_device,
+				limits ? INT_MAX : CFQ_WEIGHT_MAX, &value);
+	if (ret)
+		return ret;
+
 	if (input.for_device)
-		return cfq_cgroup_set_for_device(cfqc, input.dev,
+		ret = cfq_cgroup_set_for_device(cfqc, input.dev, limits ?
+				offsetof(struct cfq_device_settings, max_held) :
 				offsetof(struct cfq_device_settings, weight),
-				weight) ?: nbytes;
-
-	return cfq_cgroup_set(cfqc, &cfqc->weight, weight) ?: nbytes;
-}
-
-static int cfqc_limits_show(struct seq_file *m, void *unused)
-{
-	struct cfq_cgroup *cfqc = cfq_css_cgroup(seq_css(m));
-
-	seq_puts(m, "default ");
-	cfq_show_number(m, READ_ONCE(cfqc->max_held));
-	cfqc_show_devices(cfqc, m, false);
-	return 0;
-}
-
-static ssize_t cfqc_limits_write(struct kernfs_open_file *of, char *buf,
-				 size_t nbytes, loff_t off)
-{
-	const size_t setting = offsetof(struct cfq_device_settings, max_held);
-	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
-	struct cfq_device_input input;
-	u64 limit = 0;
-	int ret;
-
-	ret = cfq_parse_device_input(buf, nbytes, &input);
-	if (ret)
-		return ret;
-	if (!strcmp(input.value, "max"))
-		limit = CFQ_NO_LIMIT;
-	else if (!input.for_device || strcmp(input.value, "default"))
-		ret = cfq_parse(input.value, 1, INT_MAX, &limit);
-	if (ret)
-		return ret;
-
-	if (input.for_device)
-		ret = cfq_cgroup_set_for_device(cfqc, input.dev, setting,
-						limit);
+				value);
 	else
-		ret = cfq_cgroup_set(cfqc, &cfqc->max_held, limit);
+		ret = cfq_cgroup_set(cfqc, limits ? &cfqc->max_held :
+						    &cfqc->weight, value);
 	if (ret)
 		return ret;
-	if (limit && limit != CFQ_NO_LIMIT)
+	if (limits && value && value != CFQ_NO_LIMIT)
 		WRITE_ONCE(cfq_limit_was_set, true);
 	return nbytes;
 }
@@ -365,13 +341,13 @@ struct cftype cfq_legacy_files[] = {
 	CFQ_FILE("ioprio", .read_u64 = cfqc_ioprio_read, .write = cfqc_ioprio_write),
 	CFQ_FILE("ioprio_class", .read_u64 = cfqc_class_read, .write = cfqc_class_write),
 	CFQ_FILE("weight", .read_u64 = cfqc_weight_read, .write = cfqc_weight_write),
-	CFQ_FILE("weight_device", .private = true,
-		 .seq_show = cfqc_weights_show, .write = cfqc_weights_write),
+	CFQ_FILE("weight_device", .private = CFQ_FILE_WEIGHT_DEVICE,
+		 .seq_show = cfqc_settings_show, .write = cfqc_settings_write),
 	/* The weight of the root group is that of its tasks. */
 	CFQ_FILE("leaf_weight", .flags = CFTYPE_NOT_ON_ROOT, .private = true,
 		 .read_u64 = cfqc_weight_read, .write = cfqc_weight_write),
-	CFQ_FILE("nr_group_requests", .seq_show = cfqc_limits_show,
-		 .write = cfqc_limits_write),
+	CFQ_FILE("nr_group_requests", .private = CFQ_FILE_LIMITS,
+		 .seq_show = cfqc_settings_show, .write = cfqc_settings_write),
 	CFQ_FILE("stat", .seq_show = cfqc_stat_show),
 	{}
 };
@@ -379,9 +355,10 @@ struct cftype cfq_legacy_files[] = {
 struct cftype cfq_files[] = {
 	CFQ_FILE("ioprio", .read_u64 = cfqc_ioprio_read, .write = cfqc_ioprio_write),
 	CFQ_FILE("ioprio_class", .read_u64 = cfqc_class_read, .write = cfqc_class_write),
-	CFQ_FILE("weight", .seq_show = cfqc_weights_show, .write = cfqc_weights_write),
-	CFQ_FILE("nr_group_requests", .seq_show = cfqc_limits_show,
-		 .write = cfqc_limits_write),
+	CFQ_FILE("weight", .private = CFQ_FILE_WEIGHT,
+		 .seq_show = cfqc_settings_show, .write = cfqc_settings_write),
+	CFQ_FILE("nr_group_requests", .private = CFQ_FILE_LIMITS,
+		 .seq_show = cfqc_settings_show, .write = cfqc_settings_write),
 	CFQ_FILE("stat", .seq_show = cfqc_stat_show),
 	{}
 };
