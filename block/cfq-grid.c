@@ -63,47 +63,43 @@ cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
  * Virtual times of different trees cannot be compared: each class has its own, so
  * that what is owed there is still owed when the member comes back.
  */
-static void member_set_class(struct cfq_member *member, enum cfq_class class)
+static void member_change_class(struct cfq_member *member, enum cfq_class class)
 {
-	struct cfq_service_tree *st = &member->group->members.of[class];
 	struct cfq_data *active = member->group->cfqmd->active_cfqd;
-	const bool waiting = member->waiting;
-	const bool in_line = member_in_line(member);
-	const bool busy = member->entity.st;
+	struct cfq_entity *entity = &member->entity;
+	const bool busy = entity->st;
+	struct cfq_service_tree *st;
 
-	if (member->entity.class == class)
-		return;
 	if (busy)
-		cfq_st_del(&member->entity);
-	if (in_line)
-		member_leave_line(member);
-	member_set_waiting(member, false);
-	member->left_vdisktime[member->entity.class] = member->entity.vdisktime;
-	member->entity.class = class;
-	member->entity.vdisktime = member->left_vdisktime[class];
-	if ((s64)(member->entity.vdisktime - st->min_vdisktime) < 0)
-		member->entity.vdisktime = st->min_vdisktime;
-	member_set_waiting(member, waiting);
-	if (in_line)
-		member_join_line(member);
+		cfq_st_del(entity);
+	member->left_vdisktime[entity->class] = entity->vdisktime;
+	entity->class = class;
+	entity->vdisktime = member->left_vdisktime[class];
+	st = member_tree(member);
+	if ((s64)(entity->vdisktime - st->min_vdisktime) < 0)
+		entity->vdisktime = st->min_vdisktime;
 	if (busy)
-		cfq_st_add(st, &member->entity, 0);
+		cfq_st_add(st, entity, 0);
 	/* Whose turn it is may have changed. */
 	if (active)
 		active->turn_cut = true;
 }
 
-static void member_set_weight(struct cfq_member *member, unsigned int weight)
+static void member_set(struct cfq_member *member, enum cfq_class class,
+		       unsigned int weight)
 {
 	const bool waiting = member->waiting;
+	const bool in_line = member_in_line(member);
 
 	member_set_waiting(member, false);
+	if (in_line)
+		member_leave_line(member);
+	if (member->entity.class != class)
+		member_change_class(member, class);
 	cfq_entity_reweigh(member_tree(member), &member->entity, weight);
 	member_set_waiting(member, waiting);
-	if (member_in_line(member)) {
-		member_leave_line(member);
+	if (in_line)
 		member_join_line(member);
-	}
 }
 
 /* Settings of @cfqc take effect on one device. */
@@ -123,9 +119,8 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 	if (settings && settings->max_held)
 		max_held = settings->max_held;
 	if (member != &cfqd->tasks)
-		member_set_weight(&cfqd->tasks, cfqc->leaf_weight);
-	member_set_class(member, cfqc->class);
-	member_set_weight(member, weight);
+		member_set(&cfqd->tasks, CFQ_CLASS_BE, cfqc->leaf_weight);
+	member_set(member, cfqc->class, weight);
 
 	if (cfqd->max_held != max_held) {
 		WRITE_ONCE(cfqd->max_held, max_held);
