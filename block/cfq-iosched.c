@@ -320,10 +320,13 @@ static void cfq_repay(struct callback_head *work)
 }
 
 /* The current task has sent urgent requests: it goes on later. */
-static noinline void cfq_repay_later(u64 until_ns, u64 borrowed_ns, u64 now_ns)
+static noinline void cfq_repay_later(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
+	const u64 until_ns = cfqmd->repay_until_ns, borrowed_ns = cfqmd->repay_ns;
 	struct cfq_repayment *repayment;
 
+	cfqmd->repay_until_ns = 0;
+	cfqmd->repay_ns = 0;
 	if (current->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING))
 		return;
 	/* Without memory he remains in debt. */
@@ -466,7 +469,6 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 	u64 now_ns = blk_time_get_ns();
-	u64 repay_until_ns, repay_ns;
 	struct request *rq, *next;
 	bool withheld;
 
@@ -479,19 +481,12 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 		list_del_init(&rq->queuelist);
 		cfq_insert_request(cfqmd, rq, flags, now_ns);
 	}
-	repay_until_ns = cfqmd->repay_until_ns;
-	repay_ns = cfqmd->repay_ns;
-	if (unlikely(repay_ns)) {
-		cfqmd->repay_until_ns = 0;
-		cfqmd->repay_ns = 0;
-	}
+	if (unlikely(cfqmd->repay_ns))
+		cfq_repay_later(cfqmd, now_ns);
 	if (!withheld && cfqmd->withheld &&
 	    unlikely(cfq_done_meanwhile(cfqmd) || !cfq_device_busy(&cfqmd->dd)))
 		cfq_set_withheld(cfqmd, false, now_ns);
 	cfq_unlock(cfqmd);
-
-	if (unlikely(repay_ns))
-		cfq_repay_later(repay_until_ns, repay_ns, now_ns);
 }
 
 /*
