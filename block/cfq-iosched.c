@@ -661,12 +661,11 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 /* Of so many queues, those most behind, one that is close is looked for. */
 #define CFQ_COOPERATORS		16
 
-/* A sync queue of the same class whose next request is near the head. */
-static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
-					      enum cfq_class class)
+/* A sync queue of the class of @active whose next request is near the head. */
+static struct cfq_queue *cfq_close_cooperator(const struct cfq_queue *active)
 {
-	struct cfq_entity *entity = cfq_st_first(&cfqd->queues.of[class]);
-	const sector_t head = cfqd_dd(cfqd)->last_position;
+	struct cfq_entity *entity = cfq_st_first(cfq_entity_tree(&active->entity));
+	const sector_t head = cfqd_dd(active->cfqd)->last_position;
 	int nr;
 
 	for (nr = 0; entity && nr < CFQ_COOPERATORS; nr++) {
@@ -680,17 +679,16 @@ static struct cfq_queue *cfq_close_cooperator(struct cfq_data *cfqd,
 	return NULL;
 }
 
-static void cfq_activate(struct cfq_data *cfqd, struct cfq_queue *cfqq,
-			 u64 now_ns)
+static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 {
-	struct cfq_heads *heads = &cfqd_dd(cfqd)->heads;
+	struct cfq_heads *heads = &cfqd_dd(cfqq->cfqd)->heads;
 
 	/* It competes with the one that had the last slice. */
 	if (cfqq_wants_slice(cfqq) && heads->stream != cfqq) {
 		heads->stream = cfqq;
 		heads->competed_ns = now_ns;
 	}
-	cfqd->active_cfqq = cfqq;
+	cfqq->cfqd->active_cfqq = cfqq;
 	cfqq->slice_start_ns = now_ns;
 	cfqq->slice_used_ns = 0;
 	cfqq->idle_until_ns = 0;
@@ -742,12 +740,12 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	if (!cfqq->owned || cfq_must_empty(dd))
 		goto expire;
 
-	close = cfq_close_cooperator(cfqd, cfqq->entity.class);
+	close = cfq_close_cooperator(cfqq);
 	if (close) {
 		u64 used_ns = cfqq->slice_used_ns;
 
 		cfq_expire_active(cfqd, now_ns, "close");
-		cfq_activate(cfqd, close, now_ns);
+		cfq_activate(close, now_ns);
 		close->slice_used_ns = used_ns;
 		*cfqqp = close;
 		return true;
@@ -906,7 +904,7 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			    cfqq_outran_others(cfqq))
 				break;
 			if (cfqq_wants_slice(cfqq))
-				cfq_activate(cfqd, cfqq, now_ns);
+				cfq_activate(cfqq, now_ns);
 			return cfqq;
 		}
 		if (first && cfq_order_matters(dd))
@@ -1207,7 +1205,7 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	if (window_ns) {
 		list_del_init(&cfqq->idle_node);
 		if (!cfqd->active_cfqq)
-			cfq_activate(cfqd, cfqq, now_ns);
+			cfq_activate(cfqq, now_ns);
 		cfqq->idle_until_ns = now_ns + window_ns;
 	} else if (cfqq_is_active(cfqq)) {
 		cfq_expire_active(cfqd, now_ns,
