@@ -391,9 +391,7 @@ static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 		    list_empty(&cfqmd->urgent[0]) &&
 		    list_empty(&cfqmd->urgent[1]))
 			cfq_set_withheld(cfqmd, true, now_ns);
-	} else if (cfqmd->nothing_to_send &&
-		   (urgent || (!cfq_group_must_wait(cfqq->cfqd) &&
-			       !cfqq_must_wait(cfqq)))) {
+	} else if (cfqmd->nothing_to_send && (urgent || !cfqq_must_wait(cfqq))) {
 		WRITE_ONCE(cfqmd->nothing_to_send, false);
 	}
 }
@@ -1051,8 +1049,8 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfqmd->dd.held_for_equal = false;
 	if (!cfqmd->dd.one_head && cfqq && cfqq->nr_queued == cfqmd->nr_queued &&
 	    cfqq->nr_in_driver == cfqmd->dd.nr_in_driver &&
-	    !cfq_group_must_wait(cfqq->cfqd) && !cfqq_must_wait(cfqq) &&
-	    cfqq_may_dispatch(cfqq) && !cfqq_hold_long(cfqq, now_ns))
+	    !cfqq_must_wait(cfqq) && cfqq_may_dispatch(cfqq) &&
+	    !cfqq_hold_long(cfqq, now_ns))
 		return cfqq_give_request(cfqq, now_ns);
 
 	if (cfqmd->dd.one_head) {

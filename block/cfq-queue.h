@@ -286,12 +286,13 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       struct cfq_meta_data *cfqmd, struct request *rq,
 			       u64 now_ns);
 
-/* Must @cfqq, on a device without a head, wait for others of its group? */
+/* Must @cfqq, on a device without a head, or its group wait for others? */
 static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
 {
-	return cfq_order_matters(cfqd_dd(cfqq->cfqd)) &&
-	       (cfq_first_better(&cfqq->cfqd->queues, cfqq->entity.class) ||
-		cfqq_outran_others(cfqq));
+	return cfq_group_must_wait(cfqq->cfqd) ||
+	       (cfq_order_matters(cfqd_dd(cfqq->cfqd)) &&
+		(cfq_first_better(&cfqq->cfqd->queues, cfqq->entity.class) ||
+		 cfqq_outran_others(cfqq)));
 }
 
 /*
