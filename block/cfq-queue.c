@@ -351,16 +351,15 @@ void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 {
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	if (!cfqq)
 		return;
-	if (cfqq->idle_until_ns && !cfqd_dd(cfqd)->nr_in_driver)
-		cfqq_charge_idle(cfqq,
-				 cfq_charge_serial(cfqd_dd(cfqd),
-						   min(now_ns,
-						       cfqq->idle_until_ns)));
+	if (cfqq->idle_until_ns && !dd->nr_in_driver)
+		cfqq_charge_idle(cfqq, cfq_charge_serial(dd, min(now_ns,
+						cfqq->idle_until_ns)));
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
 	cfq_tell_slice_over(cfqq, end);
@@ -631,15 +630,13 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 		slot = CFQ_SLOT_BEHALF;
 		cfqq = cic_cfqq(cic, cfqmd, slot);
 	}
-	if (likely(cfqq && cfq_group_is(cfqq->cfqd, cfqc))) {
-		if (likely(cfqq->ioprio == ioprio))
-			return cfqq;
-		if (!cfqq->shared) {
-			/* The same class, which the slot is for. */
-			cfqq->ioprio = ioprio;
-			cfqq_update_weight(cfqq);
-			return cfqq;
-		}
+	if (unlikely(!cfqq || !cfq_group_is(cfqq->cfqd, cfqc) ||
+		     (cfqq->shared && cfqq->ioprio != ioprio)))
+		return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
+	if (unlikely(cfqq->ioprio != ioprio)) {
+		/* The same class, which the slot is for. */
+		cfqq->ioprio = ioprio;
+		cfqq_update_weight(cfqq);
 	}
-	return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
+	return cfqq;
 }
