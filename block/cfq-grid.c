@@ -261,29 +261,6 @@ static bool cfq_same_hierarchy(const struct cgroup_subsys *ss)
 	return READ_ONCE(ss->root) == READ_ONCE(cfq_subsys->root);
 }
 
-#ifdef CONFIG_BLK_CGROUP
-/* The io group of @bio, if that says something about its group here. */
-static struct cgroup_subsys_state *cfq_bio_io_css(struct bio *bio)
-{
-	return cfq_same_hierarchy(&io_cgrp_subsys) ? bio_blkcg_css(bio) : NULL;
-}
-
-static struct cgroup_subsys_state *cfq_current_io_css(void)
-{
-	return task_css(current, io_cgrp_id);
-}
-#else
-static struct cgroup_subsys_state *cfq_bio_io_css(struct bio *bio)
-{
-	return NULL;
-}
-
-static struct cgroup_subsys_state *cfq_current_io_css(void)
-{
-	return NULL;
-}
-#endif
-
 #ifdef CONFIG_MEMCG
 /*
  * The owner of the first page, if that is being written back, or is metadata that
@@ -312,7 +289,7 @@ static struct cgroup *cfq_bio_page_owner(struct bio *bio)
 #endif
 
 /* Of the nearest cgroup, @cgroup or above, that is one of the subsystem. */
-static struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
+static noinline struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 {
 	struct cgroup_subsys_state *css;
 
@@ -325,18 +302,6 @@ static struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 	return cfq_root_cgroup();
 }
 
-/* The current task, of @own, submits for another: for @owner, or of @io_css. */
-static noinline struct cfq_cgroup *
-cfq_cause_cgroup(struct cfq_cgroup *own, struct cgroup *owner,
-		 struct cgroup_subsys_state *io_css)
-{
-	if (owner && (!io_css || cgroup_is_descendant(owner, io_css->cgroup)))
-		return cgroup_to_cfqc(owner);
-	if (io_css && io_css != cfq_current_io_css())
-		return cgroup_to_cfqc(io_css->cgroup);
-	return own;
-}
-
 /**
  * cfq_bio_cgroup - which group has caused what the current task submits?
  * @bio: not yet sent
@@ -347,13 +312,18 @@ cfq_cause_cgroup(struct cfq_cgroup *own, struct cgroup *owner,
  */
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 {
-	struct cgroup_subsys_state *io_css = cfq_bio_io_css(bio);
+	struct cgroup_subsys_state *io_css = bio_blkcg_css(bio);
 	struct cgroup *owner = cfq_bio_page_owner(bio);
 	struct cfq_cgroup *own = cfq_current_cgroup();
 	struct cfq_cgroup *cfqc = own;
 
-	if (owner || (io_css && io_css != cfq_current_io_css()))
-		cfqc = cfq_cause_cgroup(own, owner, io_css);
+	/* Elsewhere it says nothing about groups here. */
+	if (io_css && !cfq_same_hierarchy(io_css->ss))
+		io_css = NULL;
+	if (owner && (!io_css || cgroup_is_descendant(owner, io_css->cgroup)))
+		cfqc = cgroup_to_cfqc(owner);
+	else if (io_css && io_css != task_css(current, io_css->ss->id))
+		cfqc = cgroup_to_cfqc(io_css->cgroup);
 	*behalf = cfqc != own;
 	return cfqc;
 }
