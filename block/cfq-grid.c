@@ -546,11 +546,6 @@ void cfq_settings_free(struct list_head *devices)
 		kfree(settings);
 }
 
-static bool cfq_settings_empty(const struct cfq_device_settings *settings)
-{
-	return !settings->weight && !settings->followed && !settings->max_held;
-}
-
 /* What is changed until cfqc_end_change() takes effect at once. */
 static void cfqc_begin_change(void)
 	__acquires(&cfq_grid_lock)
@@ -559,17 +554,16 @@ static void cfqc_begin_change(void)
 	spin_lock_irq(&cfq_grid_lock);
 }
 
-/* Settings of a group that does not count would be without effect. */
-static bool cfqc_too_deep(struct cfq_cgroup *cfqc)
-{
-	return cfq_cgroup_css(cfqc)->cgroup->level > CFQ_MAX_DEPTH;
-}
-
 static void cfqc_end_change(struct cfq_cgroup *cfqc)
 	__releases(&cfq_grid_lock)
 {
+	struct cfq_device_settings *settings, *next;
 	struct cfq_data *cfqd;
+	LIST_HEAD(empty);
 
+	list_for_each_entry_safe(settings, next, &cfqc->devices, node)
+		if (!settings->weight && !settings->followed && !settings->max_held)
+			list_move(&settings->node, &empty);
 	spin_unlock_irq(&cfq_grid_lock);
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
 				lockdep_is_held(&cfq_grid_mutex)) {
@@ -578,6 +572,13 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
 		cfq_unlock(cfqd->cfqmd);
 	}
 	mutex_unlock(&cfq_grid_mutex);
+	cfq_settings_free(&empty);
+}
+
+/* Settings of a group that does not count would be without effect. */
+static bool cfqc_too_deep(struct cfq_cgroup *cfqc)
+{
+	return cfq_cgroup_css(cfqc)->cgroup->level > CFQ_MAX_DEPTH;
 }
 
 /**
@@ -624,9 +625,6 @@ void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
 		else
 			list_move_tail(&settings->node, &cfqc->devices);
 	}
-	list_for_each_entry_safe(settings, next, &cfqc->devices, node)
-		if (cfq_settings_empty(settings))
-			list_move(&settings->node, devices);
 	cfqc_end_change(cfqc);
 	cfq_settings_free(devices);
 }
@@ -647,7 +645,7 @@ void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value)
 {
-	struct cfq_device_settings *new, *settings, *dropped = NULL;
+	struct cfq_device_settings *new, *settings;
 	const bool exists = cfq_disk_exists(dev);
 	int ret = 0;
 
@@ -663,20 +661,15 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 	settings = cfqc_device_settings(cfqc, dev);
 	if (!exists && (!settings || value)) {
 		ret = -ENODEV;
-	} else if (!settings && value) {
-		settings = new;
-		new = NULL;
-		list_add_tail(&settings->node, &cfqc->devices);
-	}
-	if (!ret && settings) {
-		*(unsigned int *)((void *)settings + offset) = value;
-		if (cfq_settings_empty(settings)) {
-			list_del(&settings->node);
-			dropped = settings;
+	} else {
+		if (!settings) {
+			list_add_tail(&new->node, &cfqc->devices);
+			settings = new;
+			new = NULL;
 		}
+		*(unsigned int *)((void *)settings + offset) = value;
 	}
 	cfqc_end_change(cfqc);
-	kfree(dropped);
 	kfree(new);
 	return ret;
 }
