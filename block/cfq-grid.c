@@ -342,29 +342,6 @@ static struct cfq_data *cfq_group_find(struct cfq_meta_data *cfqmd,
 	return NULL;
 }
 
-/* The same, or a new one; NULL without memory.  The root's is always there. */
-static struct cfq_data *cfq_group_find_or_create(struct cfq_meta_data *cfqmd,
-						 struct cfq_cgroup *cfqc)
-{
-	struct cfq_data *cfqd;
-
-	while (!(cfqd = cfq_group_find(cfqmd, cfqc))) {
-		struct cfq_cgroup *missing = cfqc;
-		struct cfq_data *parent;
-
-		/* The highest one that is missing comes first. */
-		while (!(parent = cfq_group_find(cfqmd, cfqc_parent(missing))))
-			missing = cfqc_parent(missing);
-		cfqd = kzalloc_node(sizeof(*cfqd), GFP_NOWAIT | __GFP_NOWARN,
-				    cfqmd->dd.queue->node);
-		if (!cfqd)
-			return NULL;
-		cfq_data_init(cfqd, cfqmd);
-		cfq_grid_link(cfqmd, cfqd, parent, missing);
-	}
-	return cfqd;
-}
-
 /**
  * cfq_group_get - a group on a device
  * @cfqmd: the device
@@ -378,14 +355,29 @@ static struct cfq_data *cfq_group_find_or_create(struct cfq_meta_data *cfqmd,
 struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 			       struct cfq_cgroup *cfqc)
 {
-	struct cfq_data *cfqd;
+	struct cfq_data *cfqd, *parent;
 
 	lockdep_assert_held(&cfqmd->lock);
 
 	spin_lock(&cfq_grid_lock);
 	while (cfqc->offline)
 		cfqc = cfqc_parent(cfqc);
-	cfqd = cfq_group_find_or_create(cfqmd, cfqc) ?: &cfqmd->root;
+	/* That of the root group is always there. */
+	while (!(cfqd = cfq_group_find(cfqmd, cfqc))) {
+		struct cfq_cgroup *missing = cfqc;
+
+		/* The highest one that is missing comes first. */
+		while (!(parent = cfq_group_find(cfqmd, cfqc_parent(missing))))
+			missing = cfqc_parent(missing);
+		cfqd = kzalloc_node(sizeof(*cfqd), GFP_NOWAIT | __GFP_NOWARN,
+				    cfqmd->dd.queue->node);
+		if (!cfqd) {
+			cfqd = &cfqmd->root;
+			break;
+		}
+		cfq_data_init(cfqd, cfqmd);
+		cfq_grid_link(cfqmd, cfqd, parent, missing);
+	}
 	spin_unlock(&cfq_grid_lock);
 
 	cfqd->ref++;
