@@ -391,7 +391,8 @@ static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 		    list_empty(&cfqmd->urgent[0]) &&
 		    list_empty(&cfqmd->urgent[1]))
 			cfq_set_withheld(cfqmd, true, now_ns);
-	} else if (cfqmd->nothing_to_send && (urgent || !cfqq_must_wait(cfqq))) {
+	} else if (cfqmd->nothing_to_send &&
+		   (urgent || !cfqq_must_wait(cfqq))) {
 		WRITE_ONCE(cfqmd->nothing_to_send, false);
 	}
 }

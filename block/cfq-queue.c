@@ -17,14 +17,12 @@ struct kmem_cache *cfq_pool;
  * Queues: properties.
  */
 
-/**
- * cfqq_seeky - does a queue read here and there?
- * @cfqq: the queue
- *
- * A new queue, of which little but a few seeks is known, is believed to be as the
- * others of its group, and if no more is known of these, to be seeky: a stream
- * shows what it is with its second request.  Else each of many random readers
- * would have the head for itself, and be waited for, until it has shown what it is.
+/*
+ * Does @cfqq read here and there?  A new queue, of which little but a few seeks
+ * is known, is believed to be as the others of its group, and if no more is
+ * known of these, to be seeky: a stream shows what it is with its second
+ * request.  Else each of many random readers would have the head for itself,
+ * and be waited for, until it has shown what it is.
  */
 bool cfqq_seeky(const struct cfq_queue *cfqq)
 {
@@ -35,12 +33,7 @@ bool cfqq_seeky(const struct cfq_queue *cfqq)
 		cfq_history_seeky(cfqd->seek_history, cfqd->seek_samples));
 }
 
-/**
- * cfqq_wants_slice - is it worth giving a queue the head, and waiting for it?
- * @cfqq: the queue
- *
- * Return: false where there is no head, and for who reads here and there.
- */
+/* Is it worth giving @cfqq the head, if there is one, and waiting for it? */
 bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
@@ -50,10 +43,7 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 	       cfqq_think_time_within(cfqq, dd->tun.slice_idle_ns);
 }
 
-/**
- * cfqq_slice_ns - length of the slice of a queue, less where many wait for theirs
- * @cfqq: the queue
- */
+/* Length of the slice of @cfqq, less where many wait for theirs. */
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
 {
 	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
@@ -101,15 +91,12 @@ static bool cfqq_favourable(const struct cfq_queue *cfqq)
 	       !cfq_class_outranked(&cfqd->queues, cfqq->entity.class);
 }
 
-/**
- * cfqq_favour - a queue has a request: is it favoured from now on?
- * @cfqq: the queue, on a disk
- * @now_ns: time
- *
- * Only where others keep the head for long, and as long as they do.  Among those
- * that read here and there it would leave the disk nothing to put in order; and
- * where one of these was taken for a stream, as two of its first reads were near
- * each other, that one would wait for the favoured, and all others for both.
+/*
+ * @cfqq, on a disk, has a request: is it favoured from now on?  Only where
+ * others keep the head for long, and as long as they do.  Among those that read
+ * here and there it would leave the disk nothing to put in order; and where one
+ * of these was taken for a stream, as two of its first reads were near each
+ * other, that one would wait for the favoured, and all others for both.
  */
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -129,11 +116,7 @@ void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 		cfqd->favoured_cfqq = cfqq;
 }
 
-/**
- * cfqq_count_favour - a queue had some of a disk's time
- * @cfqq: the queue
- * @spent_ns: the time
- */
+/* @cfqq had some of a disk's time. */
 void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -166,11 +149,7 @@ static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
 			     prev ? rb_entry_rq(prev) : NULL);
 }
 
-/**
- * cfqq_unlink_rq - take a request off the lists of its queue
- * @cfqq: the queue
- * @rq: the request
- */
+/* Take @rq off the lists of its queue. */
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -197,12 +176,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
  * Queues: busy and idle, lifetime.
  */
 
-/**
- * cfqq_add_busy - a queue that was on no tree has a request
- * @cfqq: the queue
- * @urgent: it needs no turn
- * @now_ns: time
- */
+/* @cfqq, which was on no tree, has a request; an @urgent one needs no turn. */
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -235,13 +209,11 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 /* Of so many who are behind the level is looked at: the others are served first. */
 #define CFQ_LEVEL_LOOK		16
 
-/**
- * cfqq_outran_others - is a queue so far ahead of others that it has to wait?
- * @cfqq: the queue, on a device without a head where order matters
- *
- * Only of those of another level: to hold a flood back for a lone reader among its
- * equals costs some of the device.  It is not done for async queues, which are
- * bounded in another way.
+/*
+ * Is @cfqq, without a head where order matters, so far ahead of others that it
+ * has to wait?  Only of those of another level: to hold a flood back for a lone
+ * reader among its equals costs some of the device.  It is not done for async
+ * queues, which are bounded in another way.
  */
 bool cfqq_outran_others(const struct cfq_queue *cfqq)
 {
@@ -263,11 +235,7 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
 	return false;
 }
 
-/**
- * cfqq_leave - a queue leaves its tree
- * @cfqq: the queue, with nothing to do
- * @now_ns: since when
- */
+/* @cfqq leaves its tree: it has had nothing to do since @now_ns. */
 void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -279,10 +247,9 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 		cfq_group_went_idle(cfqd, now_ns);
 }
 
-/**
- * cfq_end_stuck - what hangs in the device is not waited for any more
- * @cfqmd: the device, to which nothing may be sent
- * @now_ns: time
+/*
+ * Nothing may be sent: what hangs in the device is not waited for any more.
+ * Return: whether something did.
  */
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
@@ -303,11 +270,7 @@ bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return ended;
 }
 
-/**
- * cfqq_check_idle - has a queue nothing more to do?
- * @cfqq: the queue
- * @now_ns: time
- */
+/* Has @cfqq nothing more to do?  Then it leaves its tree, now or in a moment. */
 void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
@@ -330,11 +293,7 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 				       now_ns + dd->tun.group_idle_ns);
 }
 
-/**
- * cfqq_charge_idle - the device, or a part of it, was kept idle for a queue
- * @cfqq: the queue
- * @ns: for so long
- */
+/* The device, or a part of it, was kept idle for @cfqq. */
 void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 {
 	cfqq_charge(cfqq, ns, ns);
@@ -342,24 +301,20 @@ void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 	trace_cfq_charge(cfqq, ns, 0, "idle");
 }
 
-/**
- * cfq_expire_active - the slice of the active queue is over
- * @cfqd: the group on the device; it may have no active queue
- * @now_ns: time
- * @end: why
- */
+/* The slice of the active queue, if @cfqd has one, is over; @end says why. */
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 {
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
-	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	if (!cfqq)
 		return;
-	if (cfqq->idle_until_ns && !dd->nr_in_driver)
-		cfqq_charge_idle(cfqq, cfq_charge_serial(dd, min(now_ns,
-						cfqq->idle_until_ns)));
+	if (cfqq->idle_until_ns && !cfqd_dd(cfqd)->nr_in_driver)
+		cfqq_charge_idle(cfqq,
+				 cfq_charge_serial(cfqd_dd(cfqd),
+						   min(now_ns,
+						       cfqq->idle_until_ns)));
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
 	cfq_tell_slice_over(cfqq, end);
@@ -386,10 +341,7 @@ static noinline void cfqq_free(struct cfq_queue *cfqq)
 	cfq_group_put(cfqd);
 }
 
-/**
- * cfqq_put - let go of a queue
- * @cfqq: the queue; the last reference frees it
- */
+/* Let go of @cfqq: the last reference frees it. */
 void cfqq_put(struct cfq_queue *cfqq)
 {
 	lockdep_assert_held(&cfqq->cfqd->cfqmd->lock);
@@ -398,12 +350,10 @@ void cfqq_put(struct cfq_queue *cfqq)
 		cfqq_free(cfqq);
 }
 
-/**
- * cfqq_disown - who handed out a queue lets go of it
- * @cfqq: the queue; requests may remain
- *
- * If others wait for the end of its slice, the timer sends them: the caller may
- * hold locks under which the queue cannot be run.
+/*
+ * Who handed out @cfqq lets go of it; requests may remain.  If others wait for
+ * the end of its slice, the timer sends them: the caller may hold locks under
+ * which the queue cannot be run.
  */
 void cfqq_disown(struct cfq_queue *cfqq)
 {
@@ -422,13 +372,7 @@ void cfqq_disown(struct cfq_queue *cfqq)
 	cfqq_put(cfqq);
 }
 
-/**
- * cfqq_init - a queue comes
- * @cfqq: the queue, all zeroes
- * @cfqd: the group on the device
- * @sync: somebody waits for its requests
- * @ioprio: priority, as it counts
- */
+/* @cfqq, all zeroes, becomes a queue of @cfqd; @ioprio is as it counts. */
 void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	       unsigned short ioprio)
 {
@@ -492,12 +436,7 @@ static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 	return *slot;
 }
 
-/**
- * cic_put_cfqq - a task lets go of one of its queues
- * @cic: the task on the device
- * @cfqmd: the device
- * @slot: which queue
- */
+/* A task lets go of one of its queues. */
 void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		  enum cfq_slot slot)
 {
@@ -512,16 +451,9 @@ void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		cfqq_disown(cfqq);
 }
 
-/**
- * cic_renew_cfqq - a new queue for a task
- * @cic: the task on the device
- * @cfqmd: the device
- * @cfqc: the group
- * @slot: which queue
- * @ioprio: priority, as it counts
- *
- * A task that moved to another group, or works for another one, leaves its old
- * queues to the requests that are still on them.
+/*
+ * A new queue of @cfqc for a task that moved there, or works for that group: it
+ * leaves its old queues to the requests that are still on them.
  *
  * Context: cfqmd->lock held, RCU read side.
  * Return: the queue, without a reference; NULL for want of memory.
@@ -596,16 +528,10 @@ cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 	return CFQ_SLOT_BEHALF;
 }
 
-/**
- * cic_get_cfqq - the queue for a request of the current task
- * @cic: the task on the device
- * @cfqmd: the device
- * @rq: the request
- * @now_ns: time
- *
- * Tasks of several groups may share an io_context: then its own queue is that of one
- * group, and the others use those that their groups have for requests on behalf of
- * them.
+/*
+ * The queue for @rq, of the current task.  Tasks of several groups may share an
+ * io_context: then its own queue is that of one group, and the others use those
+ * that their groups have for requests on behalf of them.
  *
  * Context: cfqmd->lock held, RCU read side.
  * Return: the queue, without a reference; NULL for want of memory.
