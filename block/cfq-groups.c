@@ -585,29 +585,23 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 	}
 	/* Where there are turns, it has none for that. */
 	if (!member && !dd->one_head) {
-		struct cfq_member *overdue = cfq_overdue_member(group, false,
-								now_ns);
-
-		if (overdue)
-			return overdue;
-	}
-
-	entity = member ? cfq_st_next(&member->entity) : NULL;
-	for (; class < CFQ_NR_CLASSES; class++) {
-		if (!member)
-			entity = cfq_st_first(&group->members.of[class]);
-		for (; entity; entity = cfq_st_next(entity)) {
-			member = entity_to_member(entity);
-			if (!cfq_member_ready(entity) &&
-			    !(due && cfq_member_in_driver(entity)))
-				continue;
-			if (cfq_member_must_wait(member))
-				return NULL;
+		member = cfq_overdue_member(group, false, now_ns);
+		if (member)
 			return member;
-		}
-		member = NULL;
 	}
-	return NULL;
+
+	entity = member ? cfq_st_next(&member->entity) :
+			  cfq_st_first(&group->members.of[class]);
+	for (;;) {
+		while (entity && !cfq_member_ready(entity) &&
+		       !(due && cfq_member_in_driver(entity)))
+			entity = cfq_st_next(entity);
+		if (entity || ++class == CFQ_NR_CLASSES)
+			break;
+		entity = cfq_st_first(&group->members.of[class]);
+	}
+	return entity && !cfq_member_must_wait(entity_to_member(entity)) ?
+		entity_to_member(entity) : NULL;
 }
 
 static struct cfq_member *cfq_next_ready(struct cfq_data *group,
