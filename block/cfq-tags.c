@@ -14,12 +14,7 @@
 
 #include "cfq-queue.h"
 
-/**
- * cfq_lookup_cic - the current task on a device
- * @q: the device's queue
- *
- * Return: NULL if it had no request there yet.
- */
+/* The current task on a device, or NULL if it had no request there yet. */
 struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 {
 	struct io_cq *icq = NULL;
@@ -144,10 +139,10 @@ static noinline void cfq_place_request(struct request *rq,
 	kfree(place);
 }
 
-/**
- * cfq_hold_request - a request is counted in the group of its queue
- * @rq: the request, which gives up its place for that; without one it is counted
- *	only if there is room, as others of the groups above would have to wait for it
+/*
+ * @rq is counted in the group of its queue, and gives up its place for that.
+ * Without one it is counted only if there is room, as others of the groups
+ * above would have to wait for it.
  */
 void cfq_hold_request(struct request *rq)
 {
@@ -161,13 +156,7 @@ void cfq_hold_request(struct request *rq)
 	}
 }
 
-/**
- * cfq_past_limit - would a request of the current task be past a limit?
- * @q: the device's queue
- * @sync: somebody would wait for it
- *
- * Context: the task's own; takes cfqmd->lock.
- */
+/* Would a request of the current task be past a limit?  Takes cfqmd->lock. */
 bool cfq_past_limit(struct request_queue *q, bool sync)
 {
 	return cfq_task_limited(q, sync) &&
@@ -243,12 +232,9 @@ static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, u64 now_ns)
 	return best;
 }
 
-/**
- * cfq_line_due - who is next in the line of a group
- * @cfqd: the group on the device, with tasks in its line
- * @now_ns: time
- *
- * Return: NULL if there is no descriptor for him.
+/*
+ * Who is next in the line of @cfqd, which is not empty; NULL if there is no
+ * descriptor for him.
  */
 struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -265,10 +251,7 @@ struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 	return room ? waiter : NULL;
 }
 
-/**
- * cfq_admit_waiters - let those go on for whom there is a descriptor
- * @cfqmd: the device
- */
+/* Let those go on for whom there is a descriptor. */
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 {
 	const u64 now_ns = ktime_get_ns();
@@ -313,10 +296,7 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 		cfq_admit_waiters(cfqmd);
 }
 
-/**
- * cic_was_admitted - a task has the request that it was admitted for
- * @cic: the task on the device
- */
+/* The task of @cic has the request that it was admitted for. */
 void cic_was_admitted(struct cfq_io_cq *cic)
 {
 	struct cfq_data *cfqd = cic->admitted;
@@ -326,11 +306,9 @@ void cic_was_admitted(struct cfq_io_cq *cic)
 	cfq_group_put(cfqd);
 }
 
-/**
- * cfq_wait - a task waits until another one, or a completion, lets it go on
- * @waiter: on the stack of the task
- * @list: of those who wait for the same
- *
+/*
+ * The task of @waiter waits, with those on @list, until another one, or a
+ * completion, lets it go on.
  * Context: cfqmd->lock held, is dropped to wait; process context with the
  * device's queue entered.
  */
@@ -462,13 +440,9 @@ static unsigned int cfq_urgent_depth(const struct cfq_meta_data *cfqmd,
 	return max(most, 1U);
 }
 
-/**
- * cfq_limit_depth - called before a descriptor is allocated
- * @opf: what the request will be
- * @data: of the allocation
- *
- * Context: process context; sleeps until the task may have one, unless it is not
- * to wait.
+/*
+ * Called before a descriptor is allocated, in process context: sleeps until the
+ * task may have one, unless it is not to wait.
  */
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
@@ -524,12 +498,7 @@ static void cfq_set_records(struct request_queue *q, unsigned int nr)
 	kvfree(old);
 }
 
-/**
- * cfq_depth_updated - the number of descriptors was set
- * @q: the device's queue
- *
- * Context: process context; none of them is in use.
- */
+/* The number of descriptors was set.  Process context; none of them is in use. */
 void cfq_depth_updated(struct request_queue *q)
 {
 	/* A limit can be as low as that. */
@@ -537,10 +506,7 @@ void cfq_depth_updated(struct request_queue *q)
 	cfq_set_records(q, q->nr_requests);
 }
 
-/**
- * cfq_prepare_request - a request has its descriptor
- * @rq: the request; gets the place that its task has waited for
- */
+/* @rq has its descriptor, and gets the place that its task has waited for. */
 void cfq_prepare_request(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
@@ -562,13 +528,9 @@ void cfq_prepare_request(struct request *rq)
 		cfq_place_request(rq, icq_to_cic(rq->elv.icq));
 }
 
-/**
- * cfq_give_up_request - a request that is on no queue is done with
- * @rq: the request
- *
- * What was kept for it is left to others.  Its task waits for none any more,
- * unless it was sent before.
- *
+/*
+ * @rq, which is on no queue, is done with.  What was kept for it is left to
+ * others.  Its task waits for none any more, unless it was sent before.
  * Context: any; takes cfqmd->lock.
  */
 void cfq_give_up_request(struct request *rq)
