@@ -384,15 +384,6 @@ static bool cfq_group_needs_device(struct cfq_data *cfqd, u64 now_ns)
 		 cfqd->admitted_ns + dd->tun.group_idle_ns > now_ns));
 }
 
-static void cfq_group_start_turn(struct cfq_data *cfqd)
-{
-	cfqd->cfqmd->active_cfqd = cfqd;
-	cfqd->turn_used_ns = 0;
-	cfqd->turn_cut = false;
-	cfq_group_count(cfqd, CFQ_STAT_SLICES, 1);
-	cfq_tell_turn(cfqd, &cfqd_set_member(cfqd)->entity);
-}
-
 static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -702,7 +693,7 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
  */
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	struct cfq_data *cfqd = cfqmd->active_cfqd, *rider;
+	struct cfq_data *cfqd = cfqmd->active_cfqd;
 	const char *end = "empty";
 	bool again = false;
 
@@ -712,18 +703,13 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return cfq_next_group(&cfqmd->root, NULL, now_ns);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
-		if (cfqd->turn_cut) {
-			end = "preempted";
-		} else if (cfqd->turn_used_ns >= cfqd_turn_ns(cfqd)) {
+		if (!cfqd->turn_cut && cfqd->turn_used_ns >= cfqd_turn_ns(cfqd))
 			end = "used";
-		} else if (cfq_group_starves_rider(cfqd, now_ns)) {
+		else if (cfqd->turn_cut || cfq_group_starves_rider(cfqd, now_ns))
 			end = "preempted";
-		} else {
-			rider = cfq_group_rider(cfqd, now_ns);
-			if (rider || cfq_group_tapers_off(cfqd, now_ns))
-				return rider;
-			return cfqd;
-		}
+		else
+			return cfq_group_rider(cfqd, now_ns) ?:
+			       (cfq_group_tapers_off(cfqd, now_ns) ? NULL : cfqd);
 		again = cfq_group_is_first(cfqd);
 	}
 	if (again) {
@@ -736,7 +722,11 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	}
 	if (!cfqd)
 		return NULL;
-	cfq_group_start_turn(cfqd);
+	cfqmd->active_cfqd = cfqd;
+	cfqd->turn_used_ns = 0;
+	cfqd->turn_cut = false;
+	cfq_group_count(cfqd, CFQ_STAT_SLICES, 1);
+	cfq_tell_turn(cfqd, &cfqd_set_member(cfqd)->entity);
 	return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 }
 
