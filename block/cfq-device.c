@@ -61,12 +61,7 @@ static void cfq_set_full_work(struct cfq_driver_data *dd)
 	dd->full_work = dd->one_head ? CFQ_DISK_WORK : min(work, UINT_MAX);
 }
 
-/**
- * cfq_device_set_one_head - from now on a device is used in another way
- * @dd: the device
- * @one_head: as if it worked on one request at a time
- * @now_ns: time
- */
+/* From now on a device is used in another way: as if it had @one_head, or not. */
 void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 			     u64 now_ns)
 {
@@ -85,11 +80,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	par->window_start_ns = now_ns;
 }
 
-/**
- * cfq_device_forget - learn anew all that was learned of a device
- * @dd: the device
- * @now_ns: time
- */
+/* Learn anew all that was learned of a device. */
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
 	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_PAGE_UNKNOWN_NS;
@@ -102,11 +93,7 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	cfq_heads_forget(dd, now_ns);
 }
 
-/**
- * cfq_device_init - nothing is known yet of a device
- * @dd: the device, all zeroes
- * @q: its queue
- */
+/* Nothing is known yet of @dd, which is all zeroes. */
 void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q)
 {
 	dd->queue = q;
@@ -158,15 +145,12 @@ static u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd, struct request *rq,
 				    CFQ_COST_PAGES * CFQ_WORK_PAGE));
 }
 
-/**
- * cfq_lacks_sample - must a request wait until few are in the device?
- * @dd: the device, without a head, where a sample like it is wanted
- * @rq: the request, the next one
- * @now_ns: time
- *
- * So that it is seen by itself.  That costs a moment of the device's time, and
- * only when cfq has just been selected; but without it nobody would know what a
- * write costs on a device that is always full.
+/*
+ * A sample like @rq, the next one, is wanted of a device without a head: must
+ * it wait until few are there, so that it is seen by itself?  That costs a
+ * moment of the device's time, and only when cfq has just been selected; but
+ * without it nobody would know what a write costs on a device that is always
+ * full.
  */
 bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 		      u64 now_ns)
@@ -190,13 +174,9 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 	return true;
 }
 
-/**
- * cfq_long_ns - for how long does a request keep a device without a head busy?
- * @dd: the device
- * @rq: the request, not sent yet
- *
- * Return: ns; 0 if it leaves a part of the device to others, or takes hardly longer
- * than a page.
+/*
+ * For how long, in ns, will @rq keep a device without a head busy?  0 if it
+ * leaves a part of the device to others, or takes hardly longer than a page.
  */
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 {
@@ -246,11 +226,7 @@ static void cfq_set_write_work(struct cfq_parallelism *par)
 	par->write_work = cfq_write_work(write_ns, read_ns);
 }
 
-/**
- * cfq_learn_completed - learn from the request that is watched
- * @dd: the device
- * @now_ns: when it was completed
- */
+/* Learn from the request that is watched, which was completed at @now_ns. */
 void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
@@ -278,12 +254,8 @@ void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns)
 		cfq_set_write_work(par);
 }
 
-/**
- * cfq_device_sent - a request is sent to the device
- * @dd: the device, where nr_in_driver is that before it
- * @rq: the request
- * @now_ns: time
- *
+/*
+ * @rq is sent to the device, where nr_in_driver is that before it.
  * Return: what it is expected to cost, in ns, where there is no head.
  */
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)

@@ -79,11 +79,7 @@ static void cfq_duel_init(struct cfq_duel *duel, bool of_turns, bool soon,
 	};
 }
 
-/**
- * cfq_heads_forget - nothing is known of what a device is but what it says
- * @dd: the device
- * @now_ns: time
- */
+/* Nothing is known of what a device is but what it says. */
 void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
 	const bool told_one = cfq_told_one_head(dd->queue);
@@ -96,10 +92,9 @@ void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
 	cfq_duel_init(&dd->heads.duel, told_one, told_one, now_ns);
 }
 
-/**
- * cfq_heads_watch - is it worth looking at whether a device has a head?
- * @dd: the device, which says that it has none
- * @slow: a read was done no sooner than a head would do it
+/*
+ * Is it worth looking at whether a device that says it has no head has one?
+ * It is if a read was done no sooner than a head would do it: @slow.
  */
 void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
 {
@@ -113,12 +108,7 @@ void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
 	heads->many = false;
 }
 
-/**
- * cfq_heads_completed - learn from a read that was completed
- * @dd: the device
- * @done: the read
- * @stream: it is of one who would have slices
- */
+/* Learn from a read that was completed, of a @stream if it would get slices. */
 void cfq_heads_completed(struct cfq_driver_data *dd,
 			 const struct cfq_done *done, bool stream)
 {
@@ -355,14 +345,9 @@ static void cfq_strict_duel(struct cfq_driver_data *dd, u64 now_ns)
 			     duel->other ? 1 : CFQ_DUELS_WON, now_ns);
 }
 
-/**
- * cfq_heads_decide - is a device to be used as if it had one head?
- * @dd: the device
- * @now_ns: time, at or after what cfq_heads_ask() waits for
- *
- * And if not, who is ahead of others has to wait, or not.
- *
- * Return: the answer, until cfq_heads_ask() is true again.
+/*
+ * Is a device to be used as if it had one head, until cfq_heads_ask() is true
+ * again?  And if not, who is ahead of others has to wait, or not.
  */
 bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 {

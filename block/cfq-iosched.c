@@ -1304,10 +1304,7 @@ static void cfq_take_one_done(struct cfq_meta_data *cfqmd,
 	cfqq_put(cfqq);
 }
 
-/**
- * cfq_take_done - charge what was completed, and let go of it
- * @cfqmd: the device
- */
+/* Charge what was completed, and let go of it. */
 void cfq_take_done(struct cfq_meta_data *cfqmd)
 {
 	struct cfq_done *done, *next;
@@ -1525,11 +1522,7 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
  * For the group layer.
  */
 
-/**
- * cfq_data_init - set up per-task CFQ of a group on a device
- * @cfqd: zeroed
- * @cfqmd: the device
- */
+/* Set up per-task CFQ of a group on a device: @cfqd is zeroed. */
 void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 {
 	enum cfq_class class;
@@ -1541,12 +1534,9 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 		INIT_LIST_HEAD(&cfqd->line[class]);
 }
 
-/**
- * cfq_data_exit - no new request will come to this group on this device
- * @cfqd: the group on the device
- *
- * Gives up the queues that belong to nobody but the group; those that still
- * have requests last until these are gone.
+/*
+ * No new request will come to @cfqd.  Gives up the queues that belong to nobody
+ * but the group; those that still have requests last until these are gone.
  */
 void cfq_data_exit(struct cfq_data *cfqd)
 {

@@ -178,11 +178,7 @@ static void cfqq_show(const struct cfq_queue *cfqq, struct seq_file *m)
 		   cfqq->idle_until_ns ? " idling" : "");
 }
 
-/**
- * cfq_data_show - print the trees of a group on a device
- * @cfqd: the group on the device
- * @m: where to
- */
+/* Print the trees of @cfqd. */
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
 {
 	enum cfq_class class;
