@@ -47,42 +47,28 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 }
 
 /* The numbers of the classes are those of ionice. */
-#define CFQ_CLASS_NUMBER(class)	((class) + IOPRIO_CLASS_RT)
-
 static u64 cfqc_class_read(struct cgroup_subsys_state *css, struct cftype *cft)
 {
-	return CFQ_CLASS_NUMBER(READ_ONCE(cfq_css_cgroup(css)->class));
-}
-
-static int cfqc_class_parse(const char *text, enum cfq_class *class)
-{
-	/* Those of ionice, and what they are called for short. */
-	static const char * const names[] = {
-		"realtime", "best-effort", "idle", "rt", "be",
-	};
-	u64 number;
-	int ret;
-
-	ret = match_string(names, ARRAY_SIZE(names), text);
-	if (ret >= 0) {
-		*class = ret % CFQ_NR_CLASSES;
-		return 0;
-	}
-	ret = cfq_parse(text, CFQ_CLASS_NUMBER(CFQ_CLASS_RT),
-			CFQ_CLASS_NUMBER(CFQ_CLASS_IDLE), &number);
-	if (!ret)
-		*class = number - CFQ_CLASS_NUMBER(CFQ_CLASS_RT);
-	return ret;
+	return READ_ONCE(cfq_css_cgroup(css)->class) + IOPRIO_CLASS_RT;
 }
 
 static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
 				size_t nbytes, loff_t off)
 {
+	/* Those of ionice, and what they are called for short. */
+	static const char * const names[] = {
+		"realtime", "best-effort", "idle", "rt", "be",
+	};
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
-	enum cfq_class class;
+	const char *text = cfq_file_text(buf, nbytes);
+	const int name = match_string(names, ARRAY_SIZE(names), text);
+	u64 number = name % CFQ_NR_CLASSES + IOPRIO_CLASS_RT;
+	int ret = 0;
 
-	return cfqc_class_parse(cfq_file_text(buf, nbytes), &class) ?:
-		cfq_cgroup_set(cfqc, &cfqc->class, class) ?: nbytes;
+	if (name < 0)
+		ret = cfq_parse(text, IOPRIO_CLASS_RT, IOPRIO_CLASS_IDLE, &number);
+	return ret ?: cfq_cgroup_set(cfqc, &cfqc->class,
+				     number - IOPRIO_CLASS_RT) ?: nbytes;
 }
 
 /* For all devices: weight, or leaf_weight, which says so. */
