@@ -61,7 +61,7 @@ static void cfq_set_full_work(struct cfq_driver_data *dd)
 	dd->full_work = dd->one_head ? CFQ_DISK_WORK : min(work, UINT_MAX);
 }
 
-/* From now on a device is used in another way: as if it had @one_head, or not. */
+/* From now on a device is used as if it had @one_head, or not. */
 void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 			     u64 now_ns)
 {

@@ -299,8 +299,7 @@ static void cfq_watch_processors(struct cfq_heads *heads, u64 now_ns)
 		known &= us != U64_MAX;
 		idle_us += us + get_cpu_iowait_time_us(cpu, NULL);
 	}
-	heads->cpus_busy = known &&
-			   idle_us - heads->idle_us < elapsed_us / 16;
+	heads->cpus_busy = known && idle_us - heads->idle_us < elapsed_us / 16;
 	heads->idle_us = idle_us;
 	heads->idle_asked_ns = now_ns;
 }
@@ -361,8 +360,7 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 	}
 	if (heads->sample_ns + CFQ_HEADS_VALID_NS <= now_ns && !told_one)
 		heads->samples = 0;
-	may_have_one = told_one ||
-		       (heads->watched && cfq_one_head_seen(heads));
+	may_have_one = told_one || (heads->watched && cfq_one_head_seen(heads));
 	if (heads->duel.of_turns != may_have_one)
 		cfq_duel_init(&heads->duel, may_have_one, false, now_ns);
 	if (may_have_one) {

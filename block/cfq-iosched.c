@@ -641,8 +641,7 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
 
-	cfqq->last_request_end = max(cfqq->last_request_end,
-				     rq_end_sector(rq));
+	cfqq->last_request_end = max(cfqq->last_request_end, rq_end_sector(rq));
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
 	if (!cfq_opf_urgent(rq->cmd_flags) &&
 	    (cfq_opf_urgent(next->cmd_flags) ||
@@ -991,8 +990,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	}
 	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
 	if (known)
-		trace_cfq_charge(cfqq, charged_ns, charged_ns,
-				 "request");
+		trace_cfq_charge(cfqq, charged_ns, charged_ns, "request");
 	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
 		if (unlikely(cfq_classes_differ(entity->trees)))
 			entity->st->due_ns = now_ns +
@@ -1252,8 +1250,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 			learn_ns = min(learn_ns, spent_ns + spent_ns / 8);
 		}
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
-		trace_cfq_charge(cfqq, spent_ns, estimate_ns,
-				 "request");
+		trace_cfq_charge(cfqq, spent_ns, estimate_ns, "request");
 		cfq_average_add(&cfqq->cost_ns, learn_ns);
 		cfq_average_add(&dd->mean_cost_ns, learn_ns);
 	} else if (unlikely(dd->held_cfqq) && !dd->nr_in_driver &&
@@ -1295,8 +1292,7 @@ static void cfq_take_one_done(struct cfq_meta_data *cfqmd,
 {
 	struct cfq_queue *cfqq = done->cfqq;
 
-	if (cfqmd->dd.heads.watched &&
-	    (done->opf & REQ_OP_MASK) == REQ_OP_READ)
+	if (cfqmd->dd.heads.watched && (done->opf & REQ_OP_MASK) == REQ_OP_READ)
 		cfq_heads_completed(&cfqmd->dd, done, !cfqq_seeky(cfqq));
 	cfqq_completed(cfqq, done);
 	if (unlikely(done->charged & RQ_HELD))

@@ -271,8 +271,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = now_ns;
-		cfqmd->expected_until_ns =
-			now_ns + cfqmd->dd.tun.group_idle_ns;
+		cfqmd->expected_until_ns = now_ns + cfqmd->dd.tun.group_idle_ns;
 		if (!cfq_data_in_line(cfqd))
 			cfq_group_line(cfqd, false);
 		/* Then it is gone. */
