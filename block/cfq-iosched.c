@@ -1287,19 +1287,6 @@ static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
 }
 
-static void cfq_take_one_done(struct cfq_meta_data *cfqmd,
-			      const struct cfq_done *done)
-{
-	struct cfq_queue *cfqq = done->cfqq;
-
-	if (cfqmd->dd.heads.watched && (done->opf & REQ_OP_MASK) == REQ_OP_READ)
-		cfq_heads_completed(&cfqmd->dd, done, !cfqq_seeky(cfqq));
-	cfqq_completed(cfqq, done);
-	if (unlikely(done->charged & RQ_HELD))
-		cfq_group_release(cfqq->cfqd);
-	cfqq_put(cfqq);
-}
-
 /* Charge what was completed, and let go of it. */
 void cfq_take_done(struct cfq_meta_data *cfqmd)
 {
@@ -1309,8 +1296,17 @@ void cfq_take_done(struct cfq_meta_data *cfqmd)
 	lockdep_assert_held(&cfqmd->lock);
 
 	list = llist_reverse_order(llist_del_all(&cfqmd->done));
-	llist_for_each_entry_safe(done, next, list, node)
-		cfq_take_one_done(cfqmd, done);
+	llist_for_each_entry_safe(done, next, list, node) {
+		struct cfq_queue *cfqq = done->cfqq;
+
+		if (cfqmd->dd.heads.watched &&
+		    (done->opf & REQ_OP_MASK) == REQ_OP_READ)
+			cfq_heads_completed(&cfqmd->dd, done, !cfqq_seeky(cfqq));
+		cfqq_completed(cfqq, done);
+		if (unlikely(done->charged & RQ_HELD))
+			cfq_group_release(cfqq->cfqd);
+		cfqq_put(cfqq);
+	}
 }
 
 /*
@@ -1401,21 +1397,14 @@ static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 	       READ_ONCE(cfqq->owned);
 }
 
-/* Take all that was completed, and with it @rq, which may be @on_list already. */
-static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd,
-					struct request *rq, bool on_list,
-					u64 now_ns)
+/* Take all that was completed, at once. */
+static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	struct cfq_done done;
 	unsigned long flags;
 	bool kick;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
-	if (!on_list) {
-		rq_to_done(rq, &done, now_ns);
-		cfq_take_one_done(cfqmd, &done);
-	}
 	kick = cfq_go_on(cfqmd, now_ns);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 
@@ -1426,17 +1415,17 @@ static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd,
 static void cfq_completed_request(struct request *rq, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
-	struct cfq_done *done = NULL;
+	struct cfq_done here, *done = &here;
 
 	if (!rq_cfqq(rq) || !rq_in_driver(rq))
 		return;
-	if (likely((unsigned int)rq->internal_tag < cfqmd->nr_records)) {
+	if (likely((unsigned int)rq->internal_tag < cfqmd->nr_records))
 		done = &cfqmd->records[rq->mq_hctx->queue_num *
 				       cfqmd->record_stride + rq->internal_tag];
-		rq_to_done(rq, done, now_ns);
-	}
-	if (!done || !cfq_leave_done(cfqmd, done))
-		cfq_take_completed(cfqmd, rq, !!done, now_ns);
+	rq_to_done(rq, done, now_ns);
+	/* With the lock, what is left here is taken before it goes away. */
+	if (!cfq_leave_done(cfqmd, done) || done == &here)
+		cfq_take_completed(cfqmd, now_ns);
 }
 
 static void cfq_requeue_request(struct request *rq)
