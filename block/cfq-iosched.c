@@ -322,7 +322,8 @@ static void cfq_repay(struct callback_head *work)
 /* The current task has sent urgent requests: it goes on later. */
 static noinline void cfq_repay_later(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	const u64 until_ns = cfqmd->repay_until_ns, borrowed_ns = cfqmd->repay_ns;
+	const u64 until_ns = cfqmd->repay_until_ns;
+	const u64 borrowed_ns = cfqmd->repay_ns;
 	struct cfq_repayment *repayment;
 
 	cfqmd->repay_until_ns = 0;
@@ -662,7 +663,7 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 /* A sync queue of the class of @active whose next request is near the head. */
 static struct cfq_queue *cfq_close_cooperator(const struct cfq_queue *active)
 {
-	struct cfq_entity *entity = cfq_st_first(cfq_entity_tree(&active->entity));
+	struct cfq_entity *entity = cfq_st_first(active->entity.st);
 	const sector_t head = cfqd_dd(active->cfqd)->last_position;
 	int nr;
 
@@ -1301,7 +1302,8 @@ void cfq_take_done(struct cfq_meta_data *cfqmd)
 
 		if (cfqmd->dd.heads.watched &&
 		    (done->opf & REQ_OP_MASK) == REQ_OP_READ)
-			cfq_heads_completed(&cfqmd->dd, done, !cfqq_seeky(cfqq));
+			cfq_heads_completed(&cfqmd->dd, done,
+					    !cfqq_seeky(cfqq));
 		cfqq_completed(cfqq, done);
 		if (unlikely(done->charged & RQ_HELD))
 			cfq_group_release(cfqq->cfqd);
@@ -1417,7 +1419,7 @@ static void cfq_completed_request(struct request *rq, u64 now_ns)
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_done here, *done = &here;
 
-	if (!rq_cfqq(rq) || !rq_in_driver(rq))
+	if (!rq_cfqq(rq))
 		return;
 	if (likely((unsigned int)rq->internal_tag < cfqmd->nr_records))
 		done = &cfqmd->records[rq->mq_hctx->queue_num *

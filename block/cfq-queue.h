@@ -64,11 +64,6 @@ static inline struct cfq_queue *rq_cfqq(struct request *rq)
 /* In flush.seq, until a flush begins, and then something else is there. */
 #define RQ_TO_FLUSH	BIT(31)
 
-static inline bool rq_in_driver(struct request *rq)
-{
-	return (unsigned long)rq->elv.priv[1] & RQ_IN_DRIVER;
-}
-
 static inline unsigned long cfq_charged_ns(unsigned long charged)
 {
 	return charged & ~RQ_FLAGS;
