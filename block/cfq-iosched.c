@@ -692,7 +692,9 @@ static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 	cfqq->slice_used_ns = 0;
 	cfqq->idle_until_ns = 0;
 	cfqq->since_fifo_check = 0;
-	cfq_tell_slice(cfqq);
+	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, "slice");
+	cfq_queue_message(cfqq, "chosen weight=%u queued=%u",
+			  cfqq->entity.weight, cfqq->nr_queued);
 }
 
 static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)

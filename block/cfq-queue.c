@@ -317,7 +317,9 @@ void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 						       cfqq->idle_until_ns)));
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
-	cfq_tell_slice_over(cfqq, end);
+	trace_cfq_expire(cfqd, cfqq, cfqq->slice_used_ns, end);
+	cfq_queue_message(cfqq, "expired used_ns=%llu reason=%s",
+			  cfqq->slice_used_ns, end);
 	cfqq_check_idle(cfqq, now_ns);
 }
 

@@ -34,10 +34,6 @@ do {									\
 			  ##__VA_ARGS__);				\
 } while (0)
 
-/*
- * Events of both kinds.
- */
-
 /* The turn of a group begins; @entity is what it competes with. */
 static inline void cfq_tell_turn(const struct cfq_data *cfqd,
 				 const struct cfq_entity *entity)
@@ -53,22 +49,6 @@ static inline void cfq_tell_turn_over(const struct cfq_data *cfqd, u64 used_ns,
 	trace_cfq_expire(cfqd, NULL, used_ns, end);
 	cfq_group_message(cfqd, "expired used_ns=%llu reason=%s", used_ns,
 			  end);
-}
-
-/* A queue may send requests alone, or is waited for. */
-static inline void cfq_tell_slice(const struct cfq_queue *cfqq)
-{
-	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, "slice");
-	cfq_queue_message(cfqq, "chosen weight=%u queued=%u",
-			  cfqq->entity.weight, cfqq->nr_queued);
-}
-
-static inline void cfq_tell_slice_over(const struct cfq_queue *cfqq,
-				       const char *end)
-{
-	trace_cfq_expire(cfqq->cfqd, cfqq, cfqq->slice_used_ns, end);
-	cfq_queue_message(cfqq, "expired used_ns=%llu reason=%s",
-			  cfqq->slice_used_ns, end);
 }
 
 #endif /* _CFQ_TRACE_H */
