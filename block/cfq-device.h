@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CFQ I/O scheduler: the device, see block/cfq-device.c.
+ * CFQ I/O scheduler: the device, see block/cfq-device.c.  All times are ns of
+ * CLOCK_MONOTONIC.
  */
 #ifndef CFQ_DEVICE_H
 #define CFQ_DEVICE_H
@@ -66,11 +67,6 @@ static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
 		hrtimer_start(&dd->idle_timer, ns_to_ktime(ns),
 			      HRTIMER_MODE_ABS);
 }
-
-/*
- * Estimates of the device time of a request, by which both layers charge.
- * The time of everything is CLOCK_MONOTONIC in ns.
- */
 
 /*
  * What a request is charged that is completed now, or an idle period that ends: with
