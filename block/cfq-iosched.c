@@ -788,29 +788,6 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 #define CFQ_HOLD_PART	8
 
 /*
- * Is somebody due before @cfqq, or before its group or one above, with requests
- * @in_driver if that is asked for?  Its own takes @cost_ns.  Sets @equal if it is
- * somebody of its own class.
- */
-static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 cost_ns,
-			    u64 now_ns, bool *equal)
-{
-	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	struct cfq_entity *entity, *due;
-
-	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
-		due = cfq_due_before(entity, cfq_lead_ns(dd, entity, 1,
-							 CFQ_MIXED_LEAD_PART),
-				     cost_ns, now_ns);
-		if (due && (!in_driver || cfq_entity_in_driver(due))) {
-			*equal = due->st == entity->st;
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
  * Hold the next request of @cfqq, which may take long, back for those who are due, and
  * have requests in the device, or until just now somebody had: a timer tells when that
  * is over.  Not for longer, since anything of its group was sent, than a class may
@@ -818,10 +795,10 @@ static bool cfqq_others_due(struct cfq_queue *cfqq, bool in_driver, u64 cost_ns,
  */
 static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 {
+	struct cfq_entity *entity = &cfqq->entity, *due = NULL;
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_driver_data *dd = &cfqmd->dd;
 	u64 long_ns, until_ns = 0;
-	bool equal;
 
 	if (dd->one_head || cfq_must_empty(dd))
 		return false;
@@ -834,11 +811,19 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 					   idle_node)->last_end_ns +
 			   long_ns / CFQ_HOLD_PART;
 	/* Of a group with others below it is not known who has requests there. */
-	if ((until_ns <= now_ns && !dd->nr_in_driver) ||
-	    !cfqq_others_due(cfqq, until_ns <= now_ns, long_ns, now_ns, &equal))
+	if (until_ns <= now_ns && !dd->nr_in_driver)
+		return false;
+	for (; entity; entity = cfq_above(entity)) {
+		due = cfq_due_before(entity, cfq_lead_ns(dd, entity, 1,
+							 CFQ_MIXED_LEAD_PART),
+				     long_ns, now_ns);
+		if (due && (until_ns > now_ns || cfq_entity_in_driver(due)))
+			break;
+	}
+	if (!entity)
 		return false;
 	dd->held_cfqq = cfqq;
-	dd->held_for_equal |= equal;
+	dd->held_for_equal |= due->st == entity->st;
 	if (!dd->nr_in_driver)
 		cfq_ask_at(dd, until_ns);
 	return true;
