@@ -937,16 +937,14 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	/* Time in which the device was idle is charged if it was for us. */
 	if (unlikely(dd->held_cfqq))
 		cfqq_end_hold(cfqq, now_ns);
-	if (!dd->nr_in_driver) {
-		if (cfqq_is_active(cfqq) && cfqq->idle_until_ns >= now_ns)
-			cfq_group_count(cfqd, CFQ_STAT_IDLE,
-					now_ns - dd->charged_until_ns);
-		else if (now_ns > dd->charged_until_ns)
-			dd->charged_until_ns = now_ns;
-	} else if (dd->one_head && dd->sent_ns + cfq_stuck_ns(dd) <= now_ns &&
-		   now_ns > dd->charged_until_ns) {
-		/* All that is there is stuck. */
-		dd->charged_until_ns = now_ns;
+	if (!dd->nr_in_driver && cfqq_is_active(cfqq) &&
+	    cfqq->idle_until_ns >= now_ns) {
+		cfq_group_count(cfqd, CFQ_STAT_IDLE,
+				now_ns - dd->charged_until_ns);
+	} else if (!dd->nr_in_driver || (dd->one_head &&
+		   dd->sent_ns + cfq_stuck_ns(dd) <= now_ns)) {
+		/* It was for nobody, or all that is there is stuck. */
+		dd->charged_until_ns = max(dd->charged_until_ns, now_ns);
 	}
 	dd->sent_ns = now_ns;
 	if (dd->one_head && cfqq_keeps_head(cfqq))
