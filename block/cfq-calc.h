@@ -356,9 +356,8 @@ static inline unsigned int cfq_group_prio_to_weight(unsigned int prio)
 
 static inline unsigned int cfq_weight_to_group_prio(unsigned int weight)
 {
-	const unsigned int step = CFQ_WEIGHT_DEFAULT / 4;
-
-	return 8 - clamp((weight + step / 2) / step, 1U, 8U);
+	return 8 - clamp(DIV_ROUND_CLOSEST(weight, CFQ_WEIGHT_DEFAULT / 4),
+			 1U, 8U);
 }
 
 /*
