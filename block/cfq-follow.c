@@ -368,9 +368,9 @@ static void cfq_follow_begin(struct work_struct *work)
 		cfq_follow_groups(cfq_cgroup_css(cfq_root_cgroup()), true);
 }
 
-/**
- * cfq_follow_soon - a group comes, so there may be a file system of version 2
- * @all: what groups follow may have changed, and no file was written
+/*
+ * A group comes, so there may be a file system of version 2; or, if @all, what
+ * groups follow may have changed, and no file was written.
  */
 void cfq_follow_soon(bool all)
 {
@@ -394,11 +394,6 @@ static struct notifier_block cfq_follow_module_nb = {
 	.notifier_call = cfq_follow_module,
 };
 
-/**
- * cfq_follow_init - groups follow the files of others from now on
- *
- * Return: 0, -ENOMEM.
- */
 int __init cfq_follow_init(void)
 {
 	struct fsnotify_group *group = ERR_PTR(-ENOMEM);
@@ -420,9 +415,6 @@ int __init cfq_follow_init(void)
 	return 0;
 }
 
-/**
- * cfq_follow_exit - nothing is followed any more
- */
 void cfq_follow_exit(void)
 {
 	unregister_module_notifier(&cfq_follow_module_nb);

@@ -204,10 +204,7 @@ static void cfq_grid_unlink(struct cfq_data *cfqd)
 	cfq_group_put(cfqd);
 }
 
-/**
- * cfq_group_put - let go of a group on a device
- * @cfqd: the group; the last reference frees it
- */
+/* Lets go of @cfqd: the last reference frees it. */
 void cfq_group_put(struct cfq_data *cfqd)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -245,11 +242,7 @@ static struct cfq_cgroup *cfq_css_counts(struct cgroup_subsys_state *css)
 	return cfq_css_cgroup(css);
 }
 
-/**
- * cfq_current_cgroup - the group of the current task
- *
- * Context: RCU read side, or the task's own.
- */
+/* The group of the current task.  Needs RCU, or the task's own context. */
 struct cfq_cgroup *cfq_current_cgroup(void)
 {
 	return cfq_css_counts(task_css(current, cfq_subsys->id));
@@ -302,13 +295,10 @@ static noinline struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 	return cfq_root_cgroup();
 }
 
-/**
- * cfq_bio_cgroup - which group has caused what the current task submits?
- * @bio: not yet sent
- * @behalf: set to whether this is not the task's own group
- *
- * Context: RCU read side, which the returned group lives as long as.
- * Return: the group; may be removed at any time.
+/*
+ * Which group has caused what the current task submits?  @behalf says whether
+ * that is not its own.  The group may be removed at any time, but lives as long
+ * as the RCU read side, which this needs.
  */
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 {
@@ -342,15 +332,10 @@ static struct cfq_data *cfq_group_find(struct cfq_meta_data *cfqmd,
 	return NULL;
 }
 
-/**
- * cfq_group_get - a group on a device
- * @cfqmd: the device
- * @cfqc: the group
- *
- * Context: cfqmd->lock held, RCU read side.
- * Return: the group on the device with a reference for the caller.  For a
- * cgroup that was removed it is that of the nearest one above.  Without memory
- * it is the root group's.
+/*
+ * @cfqc on a device, with a reference for the caller.  For a cgroup that was
+ * removed it is that of the nearest one above; without memory it is the root
+ * group's.  Needs RCU.
  */
 struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 			       struct cfq_cgroup *cfqc)
@@ -384,33 +369,18 @@ struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 	return cfqd;
 }
 
-/**
- * cfq_group_get_current - the current task's group on a device
- * @cfqmd: the device
- *
- * Return: as cfq_group_get().
- */
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
 {
 	guard(rcu)();
 	return cfq_group_get(cfqmd, cfq_current_cgroup());
 }
 
-/**
- * cfq_group_css - the cgroup of a group on a device, for messages about it
- * @cfqd: the group on the device
- *
- * Return: NULL once the cgroup is removed.
- */
+/* The cgroup of @cfqd, for messages about it; NULL once it is removed. */
 struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd)
 {
 	return cfqd->cfqc ? cfq_cgroup_css(cfqd->cfqc) : NULL;
 }
 
-/**
- * cfq_groups_init - set up the group layer of a device
- * @cfqmd: the device
- */
 void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
 	INIT_LIST_HEAD(&cfqmd->column);
@@ -426,10 +396,7 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd)
 	cfq_follow_soon(true);
 }
 
-/**
- * cfq_groups_exit - take the column of a device off the grid
- * @cfqmd: the device, on which all requests are done
- */
+/* Takes the column of a device off the grid; all requests on it are done. */
 void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 {
 	struct cfq_data *cfqd, *next;
@@ -446,11 +413,6 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	cfq_unlock(cfqmd);
 }
 
-/**
- * cfq_groups_show - print the groups of a device
- * @cfqmd: the device
- * @m: where to
- */
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 {
 	struct cfq_data *cfqd;
@@ -487,10 +449,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
  * Cgroups.
  */
 
-/**
- * cfq_cgroup_init - a cgroup comes
- * @cfqc: the cgroup, all zeroes
- */
+/* A cgroup comes, all zeroes. */
 void cfq_cgroup_init(struct cfq_cgroup *cfqc)
 {
 	INIT_LIST_HEAD(&cfqc->row);
@@ -500,10 +459,7 @@ void cfq_cgroup_init(struct cfq_cgroup *cfqc)
 	cfqc->max_held = CFQ_NO_LIMIT;
 }
 
-/**
- * cfq_cgroup_offline - a cgroup goes
- * @cfqc: the cgroup, to which no cfqd is added from now on
- */
+/* A cgroup goes: no cfqd is added to it from now on. */
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 {
 	struct cfq_data *cfqd, *next;
@@ -526,10 +482,7 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
  * Settings.
  */
 
-/**
- * cfq_settings_free - free a list of settings for devices
- * @devices: the list, which is not to be used afterwards
- */
+/* The list is not to be used afterwards. */
 void cfq_settings_free(struct list_head *devices)
 {
 	struct cfq_device_settings *settings, *next;
@@ -573,13 +526,9 @@ static bool cfqc_too_deep(struct cfq_cgroup *cfqc)
 	return cfq_cgroup_css(cfqc)->cgroup->level > CFQ_MAX_DEPTH;
 }
 
-/**
- * cfq_cgroup_set - a number that is set for a cgroup on all devices
- * @cfqc: the cgroup
- * @setting: which one, of @cfqc
- * @value: valid for it; 0 takes a weight back
- *
- * Return: 0, -EAGAIN if there are too many groups above.
+/*
+ * A @setting of @cfqc is set for all devices, to what is valid; 0 takes a
+ * weight back.  Return: 0, -EAGAIN if there are too many groups above.
  */
 int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 		   unsigned int value)
@@ -592,47 +541,11 @@ int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 	return 0;
 }
 
-/**
- * cfq_cgroup_follow - what a cgroup follows from now on
- * @cfqc: the cgroup
- * @followed: for all devices
- * @devices: settings for single ones, of which only what is followed is there; they
- *	are taken or freed
- */
-void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
-		       const struct cfq_followed *followed,
-		       struct list_head *devices)
-{
-	struct cfq_device_settings *settings, *next, *had;
-
-	cfqc_begin_change();
-	WRITE_ONCE(cfqc->followed.weight, followed->weight);
-	cfqc->followed.file = followed->file;
-	list_for_each_entry(settings, &cfqc->devices, node)
-		settings->followed = 0;
-	list_for_each_entry_safe(settings, next, devices, node) {
-		had = cfqc_device_settings(cfqc, settings->dev);
-		if (had)
-			had->followed = settings->followed;
-		else
-			list_move_tail(&settings->node, &cfqc->devices);
-	}
-	cfqc_end_change(cfqc);
-	cfq_settings_free(devices);
-}
-
-/**
- * cfq_cgroup_set_for_device - what is set for a cgroup on one device
- * @cfqc: the cgroup
- * @dev: the device
- * @offset: what, into a struct cfq_device_settings
- * @value: valid for it; 0 removes the setting
- *
- * A setting outlives its device, which may come back, and can be removed
- * without.
- *
- * Return: 0, -ENODEV without such a device, -EAGAIN if there are too many groups
- * above, -ENOMEM.
+/*
+ * The same for one device and what is at @offset of a struct
+ * cfq_device_settings; 0 removes it.  A setting outlives its device, which may
+ * come back, and can be removed without.  Return: also -ENODEV without such a
+ * device, -ENOMEM.
  */
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value)
@@ -664,4 +577,30 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 	cfqc_end_change(cfqc);
 	kfree(new);
 	return ret;
+}
+
+/*
+ * What @cfqc follows from now on, for all devices and for single ones: of the
+ * latter settings, which are taken or freed, only that is there.
+ */
+void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
+		       const struct cfq_followed *followed,
+		       struct list_head *devices)
+{
+	struct cfq_device_settings *settings, *next, *had;
+
+	cfqc_begin_change();
+	WRITE_ONCE(cfqc->followed.weight, followed->weight);
+	cfqc->followed.file = followed->file;
+	list_for_each_entry(settings, &cfqc->devices, node)
+		settings->followed = 0;
+	list_for_each_entry_safe(settings, next, devices, node) {
+		had = cfqc_device_settings(cfqc, settings->dev);
+		if (had)
+			had->followed = settings->followed;
+		else
+			list_move_tail(&settings->node, &cfqc->devices);
+	}
+	cfqc_end_change(cfqc);
+	cfq_settings_free(devices);
 }

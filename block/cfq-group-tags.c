@@ -49,12 +49,9 @@ static bool cfqd_limited(const struct cfq_data *cfqd)
 	return cfqd;
 }
 
-/**
- * cfq_group_limits_current - may the current task's requests be limited?
- * @cfqd: the group that its last one on the device belonged to
- *
- * Context: RCU read side.
- * Return: false if it still belongs to @cfqd, and that has no limit.
+/*
+ * May requests of the current task, whose last one here belonged to @cfqd, be
+ * limited?  Not if it still does, and that has no limit.  Needs RCU.
  */
 bool cfq_group_limits_current(const struct cfq_data *cfqd)
 {
@@ -70,12 +67,9 @@ static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
 	return cfqd;
 }
 
-/**
- * cfq_group_hold - a group has one more request
- * @cfqd: the group on the device
- * @anyway: also if that is past a limit
- *
- * Return: false if it is not counted, as there is no room for it.
+/*
+ * @cfqd has one more request: false if it is not counted, as that would be past
+ * a limit, unless it is to be @anyway.
  */
 bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
 {
@@ -88,12 +82,10 @@ bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
 	return true;
 }
 
-/**
- * cfqd_admit - there may be room in a group
- * @cfqd: the group on the device
- *
- * It is given to those who wait for it, in the order in which they came.  Who
- * finds another of the groups above full, or waited for, waits there.
+/*
+ * There may be room in @cfqd: it is given to those who wait for it, in the
+ * order in which they came.  Who finds another of the groups above full, or
+ * waited for, waits there.
  */
 void cfqd_admit(struct cfq_data *cfqd)
 {
@@ -121,10 +113,7 @@ void cfqd_admit(struct cfq_data *cfqd)
 	}
 }
 
-/**
- * cfq_group_release - a group has one request less
- * @cfqd: the group on the device
- */
+/* @cfqd has one request less. */
 void cfq_group_release(struct cfq_data *cfqd)
 {
 	struct cfq_data *above;
@@ -137,12 +126,7 @@ void cfq_group_release(struct cfq_data *cfqd)
 		cfqd_admit(above);
 }
 
-/**
- * cfq_group_current_full - would a request of the current task be past a limit?
- * @cfqmd: the device
- *
- * Context: process context, takes cfqmd->lock.
- */
+/* Would a request of the current task be past a limit?  Takes cfqmd->lock. */
 bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 {
 	struct cfq_data *cfqd;
@@ -156,18 +140,15 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 	return full;
 }
 
-/**
- * cfq_group_get_place - have a request of the current task within all limits
- * @cfqmd: the device
- * @wait: until there is a place
+/*
+ * The group that holds a place for a request of the current task within all
+ * limits, with a reference for the caller; or NULL if the task's group is not
+ * limited, or if there is no place and that is not waited for.
  *
- * Context: cfqmd->lock held; is dropped to wait, in process context with the
- * device's queue entered.  What holds a place is on its way to the device and
- * gives it back when it is done, so the wait ends with that; and as whoever
- * freezes the queue waits for all requests, the scheduler outlives it.
- * Return: the group that holds the place, with a reference for the caller, or
- * NULL if the task's group is not limited, or if there is no place and that is
- * not waited for.
+ * To wait, cfqmd->lock is dropped, in process context with the device's queue
+ * entered.  What holds a place is on its way to the device and gives it back
+ * when it is done, so the wait ends with that; and as whoever freezes the queue
+ * waits for all requests, the scheduler outlives it.
  */
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	__must_hold(&cfqmd->lock)
@@ -197,12 +178,7 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
  */
 #define CFQ_PARKED_PART		4
 
-/**
- * cfq_group_has_room - may a group's tasks have one more descriptor?
- * @cfqd: the group on the device
- * @class: of the task
- * @more: it has requests already
- */
+/* May a task of @cfqd, with requests if @more, have one more descriptor? */
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -250,10 +226,7 @@ static bool member_line_less(struct rb_node *a, const struct rb_node *b)
 		     rb_entry(b, struct cfq_member, line_node)->line_vdisktime) < 0;
 }
 
-/**
- * member_join_line - a member has tasks that wait for a descriptor
- * @member: which had none; its class is that in which they compete
- */
+/* @member, which had none, has tasks in line, in the class that it has. */
 void member_join_line(struct cfq_member *member)
 {
 	member->line_vdisktime = member->entity.vdisktime;
@@ -261,10 +234,7 @@ void member_join_line(struct cfq_member *member)
 		      member_line_less);
 }
 
-/**
- * member_leave_line - the last of them may go on
- * @member: which had some
- */
+/* The last of them may go on. */
 void member_leave_line(struct cfq_member *member)
 {
 	rb_erase_cached(&member->line_node, &member_tree(member)->line);
@@ -345,11 +315,7 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 	return NULL;
 }
 
-/**
- * cfq_group_line - a group's tasks have begun to wait for descriptors
- * @cfqd: the group on the device
- * @begun: false if the last one may go on
- */
+/* Tasks of @cfqd begin to wait for descriptors, or the last one may go on. */
 void cfq_group_line(struct cfq_data *cfqd, bool begun)
 {
 	struct cfq_member *member;
@@ -369,14 +335,9 @@ void cfq_group_line(struct cfq_data *cfqd, bool begun)
 	}
 }
 
-/**
- * cfq_group_to_admit - whose task that waits is to have the next descriptor?
- * @cfqmd: the device, with tasks waiting
- * @now_ns: time
- *
- * The group whose turn it is may be far behind others.
- *
- * Return: who is next of that group, NULL if there is no descriptor for any.
+/*
+ * Which of the tasks that wait is to have the next descriptor?  NULL if there
+ * is none for any.
  */
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
@@ -399,6 +360,7 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 		cfqd = cfq_next_waiting_group(cfqd_leaf(cfqd)->group,
 					      cfqd_leaf(cfqd));
 	}
+	/* The group whose turn it is may be far behind others. */
 	cfqd = cfqmd->active_cfqd;
 	return cfqd && cfq_data_in_line(cfqd) ? cfq_line_due(cfqd, now_ns) : NULL;
 }

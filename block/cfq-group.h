@@ -69,39 +69,17 @@ static inline unsigned int cfqc_weight(const struct cfq_cgroup *cfqc)
 }
 
 /*
- * How groups come in.
+ * How groups come in, and what they are of.
  */
 
-/* What the groups are of. */
 extern struct cgroup_subsys *const cfq_subsys;
 
-/**
- * cfq_css_cgroup - the group of a cgroup
- * @css: what the cgroup has of @cfq_subsys
- *
- * Return: the group, which lives as long as @css.
- */
+/* A group, and what its cgroup has of @cfq_subsys: they live as long. */
 struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css);
-
-/**
- * cfq_cgroup_css - the cgroup of a group
- * @cfqc: the group
- *
- * Return: what the cgroup has of @cfq_subsys.
- */
 struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc);
-
-/**
- * cfq_root_cgroup - the root group
- */
 struct cfq_cgroup *cfq_root_cgroup(void);
 
-/**
- * cfq_disk_exists - is there a disk of this number?
- * @dev: the number
- *
- * Return: true if it is a disk, and not a part of one.
- */
+/* Is there a disk of this number, and not only a part of one? */
 bool cfq_disk_exists(dev_t dev);
 
 /*

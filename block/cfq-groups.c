@@ -85,11 +85,7 @@
 #include "cfq-member.h"
 #include "cfq-trace.h"
 
-/**
- * member_set_waiting - a member wants descriptors before it can do anything
- * @member: on no tree
- * @waiting: false if no longer
- */
+/* Does @member, on no tree, want descriptors before it can do anything? */
 void member_set_waiting(struct cfq_member *member, bool waiting)
 {
 	struct cfq_service_tree *st = member_tree(member);
@@ -102,10 +98,7 @@ void member_set_waiting(struct cfq_member *member, bool waiting)
 	st->total_weight += n * (int)member->entity.weight;
 }
 
-/**
- * cfq_member_ready - has a member a request queued?
- * @entity: the member's
- */
+/* Has the member of @entity a request queued? */
 bool cfq_member_ready(struct cfq_entity *entity)
 {
 	struct cfq_member *member = entity_to_member(entity);
@@ -114,12 +107,7 @@ bool cfq_member_ready(struct cfq_entity *entity)
 		member_cfqd(member)->nr_ready;
 }
 
-/**
- * cfq_member_in_driver - has a member requests in the device?
- * @entity: the member's, on its tree
- *
- * Return: true if it has, or may have, as there are groups below it.
- */
+/* Has it, on its tree, some in the device, or may groups below it have some? */
 bool cfq_member_in_driver(struct cfq_entity *entity)
 {
 	struct cfq_member *member = entity_to_member(entity);
@@ -131,12 +119,7 @@ bool cfq_member_in_driver(struct cfq_entity *entity)
  * Charge and turns.
  */
 
-/**
- * cfq_group_count - add to the statistics of a group and those above it
- * @cfqd: the group on the device
- * @stat: which of them
- * @n: how much
- */
+/* Add @n to the statistics of @cfqd and those above it. */
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -147,12 +130,9 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 		cfqd->stats[stat] += n;
 }
 
-/**
- * cfq_group_sent - a request of a group's tasks is sent to the device
- * @cfqd: the group on the device
- * @sectors: its size
- * @wait_ns: since it was queued
- * @spent_ns: device time that it takes; 0 if that is known when it is done
+/*
+ * A request of the tasks of @cfqd is sent, @wait_ns after it was queued.  It
+ * takes @spent_ns of the device's time; 0 if that is known when it is done.
  */
 void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 		    u64 spent_ns)
@@ -167,11 +147,9 @@ void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 	}
 }
 
-/**
- * cfq_group_charge - a group is charged device time
- * @cfqd: the group on the device, for what its tasks did
- * @ns: to be charged; negative to take back what was charged in advance
- * @spent_ns: device time that is now known to have been spent
+/*
+ * @cfqd is charged @ns for what its tasks did; negative, to take back what was
+ * charged in advance.  It is now known that @spent_ns were spent.
  */
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 {
@@ -238,11 +216,9 @@ static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
 	return member->idle_since_ns + tun->group_idle_ns <= now_ns;
 }
 
-/**
- * cfq_group_became_busy - the tasks of a group have a request queued
- * @cfqd: the group on the device; may have been busy before
- * @urgent: which needs no turn
- * @now_ns: time
+/*
+ * The tasks of @cfqd, which may have been busy before, have a request queued,
+ * which needs no turn if it is @urgent.
  */
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 {
@@ -270,12 +246,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 		cfq_member_preempt(top, was_away);
 }
 
-/**
- * cfq_groups_end_turn - no group has the device for itself any more
- * @cfqmd: the device
- * @now_ns: time
- * @end: why
- */
+/* No group has the device for itself any more. */
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 const char *end)
 {
@@ -290,11 +261,7 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 	cfq_tell_turn_over(cfqd, cfqd->turn_used_ns, end);
 }
 
-/**
- * cfq_group_went_idle - nothing of a group's tasks is queued, sent or awaited
- * @cfqd: the group on the device; its tasks may wait for descriptors
- * @now_ns: time
- */
+/* Nothing of @cfqd is queued, sent or awaited; it may wait for descriptors. */
 void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -326,13 +293,9 @@ void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
 	}
 }
 
-/**
- * cfq_group_waits - a task of a group waits for a descriptor
- * @cfqd: the group on the device
- * @now_ns: time
- *
- * Its weight counts from now on.  If it was away, it is a newcomer when it has
- * its request.
+/*
+ * A task of @cfqd waits for a descriptor: its weight counts from now on.  If it
+ * was away, it is a newcomer when it has its request.
  */
 void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -351,11 +314,7 @@ void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
 	}
 }
 
-/**
- * cfq_group_ready - has a group's tasks the first request queued?
- * @cfqd: the group on the device
- * @n: 1, or -1 if it is the last one that is gone
- */
+/* The tasks of @cfqd have a first request queued, or if @n is -1 none left. */
 void cfq_group_ready(struct cfq_data *cfqd, int n)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -502,10 +461,7 @@ static inline bool cfq_member_must_wait(const struct cfq_member *member)
 	return cfq_member_after_others(member);
 }
 
-/**
- * cfq_group_must_wait - must this group, or one above it, wait for others?
- * @cfqd: the group on the device, with requests queued
- */
+/* Must @cfqd, with requests queued, or a group above it wait for others? */
 bool cfq_group_must_wait(const struct cfq_data *cfqd)
 {
 	const struct cfq_member *member;
@@ -652,15 +608,11 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 	       cfqd_nr_descriptors(due) <= CFQ_RIDE_REQUESTS;
 }
 
-/**
- * cfq_group_overdue - a group that has waited for a better class for too long
- * @cfqmd: the device
- * @now_ns: time
- *
- * Where groups take turns: it is looked for among the rivals of the group whose
- * turn it is, and of those above.  Elsewhere all groups are asked in order.
- *
- * Return: the group, of which one request is to be served now, or NULL.
+/*
+ * A group that has waited for a better class for too long, of which one request
+ * is to be served now, or NULL.  Where groups take turns: it is looked for
+ * among the rivals of the group whose turn it is, and of those above.
+ * Elsewhere all groups are asked in order.
  */
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
@@ -683,13 +635,9 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return NULL;
 }
 
-/**
- * cfq_group_select - which group's tasks are to be served next?
- * @cfqmd: the device
- * @now_ns: time
- *
- * Return: the group, or NULL if none may be served now.  The group may turn
- * out to have nothing that can be sent yet.
+/*
+ * The group whose tasks are to be served next, NULL if none may be now.  It may
+ * turn out to have nothing that can be sent yet.
  */
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
@@ -730,11 +678,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 }
 
-/**
- * cfq_group_select_next - the selected group had nothing that may be sent
- * @cfqd: that group
- * @now_ns: time
- */
+/* @cfqd was selected and had nothing that may be sent: who is next? */
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_data *active = cfqd->cfqmd->active_cfqd;
