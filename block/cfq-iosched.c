@@ -103,11 +103,11 @@
 /* Does the queued @rq continue another queued request, or lead up to one? */
 static bool cfqq_rq_has_neighbour(struct request *rq)
 {
-	struct rb_node *prev = rb_prev(&rq->rb_node);
-	struct rb_node *next = rb_next(&rq->rb_node);
+	struct request *prev = elv_rb_former_request(rq->q, rq);
+	struct request *next = elv_rb_latter_request(rq->q, rq);
 
-	return (prev && rq_end_sector(rb_entry_rq(prev)) == blk_rq_pos(rq)) ||
-	       (next && blk_rq_pos(rb_entry_rq(next)) == rq_end_sector(rq));
+	return (prev && rq_end_sector(prev) == blk_rq_pos(rq)) ||
+	       (next && blk_rq_pos(next) == rq_end_sector(rq));
 }
 
 static void cfqq_add_seek(struct cfq_queue *cfqq, bool seek)

@@ -138,15 +138,13 @@ static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
 				     struct request *rq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	struct rb_node *next, *prev;
 
 	/* What is urgent is not there. */
 	if (!dd->one_head && !list_empty(&cfqq->fifo))
 		return rq_entry_fifo(cfqq->fifo.next);
-	next = rb_next(&rq->rb_node) ?: rb_first(&cfqq->sort_list);
-	prev = rb_prev(&rq->rb_node);
-	return cfq_nearer_rq(dd, rb_entry_rq(next),
-			     prev ? rb_entry_rq(prev) : NULL);
+	return cfq_nearer_rq(dd, elv_rb_latter_request(rq->q, rq) ?:
+			     rb_entry_rq(rb_first(&cfqq->sort_list)),
+			     elv_rb_former_request(rq->q, rq));
 }
 
 /* Take @rq off the lists of its queue. */
