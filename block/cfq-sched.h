@@ -401,9 +401,8 @@ cfq_overdue_entity(struct cfq_trees *trees, bool any, u64 now_ns,
 	if (likely(!any && !cfq_classes_differ(trees)))
 		return NULL;
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
-		if (!any && !cfq_class_overdue(trees, class, now_ns))
-			continue;
-		if (found && found->st->due_ns <= trees->of[class].due_ns)
+		if ((!any && !cfq_class_overdue(trees, class, now_ns)) ||
+		    (found && found->st->due_ns <= trees->of[class].due_ns))
 			continue;
 		entity = cfq_st_first(&trees->of[class]);
 		while (entity && !ready(entity))
