@@ -463,11 +463,10 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 				cfq_urgent_depth(cfqmd, nr - max(nr / 4, 1U));
 		return;
 	}
-	/* There are plenty. */
-	if (likely(sync && !cfq_groups_limited() &&
-		   !cfq_descriptors_scarce(cfqmd)))
-		return;
-	cfq_set_due_depth(data, sync);
+	/* Else there are plenty. */
+	if (unlikely(!sync || cfq_groups_limited() ||
+		     cfq_descriptors_scarce(cfqmd)))
+		cfq_set_due_depth(data, sync);
 }
 
 /*
