@@ -201,10 +201,8 @@ struct cfq_driver_data {
 
 	/* Up to here the device's time, or as much, was spent on somebody. */
 	u64			charged_until_ns;
-	/* The work of all requests sent, not completed. */
-	unsigned int		work_in_driver;
-	/* Of each request beside that by its size. */
-	unsigned int		access_work;
+	unsigned int		work_in_driver;	/* of all sent, not completed */
+	unsigned int		access_work;	/* of each, beside that by size */
 	/*
 	 * With so much, beside access_work, it is full; that of those which seem
 	 * lost, since when; since when it is full and gives nothing back.
@@ -213,9 +211,8 @@ struct cfq_driver_data {
 	unsigned int		lost_work;
 	u64			lost_since_ns;
 	u64			full_since_ns;
-	/* What a request costs on this device, for queues without a past. */
-	u64			mean_cost_ns;
-	/* Without a head: what the work of so many pages costs. */
+	u64			mean_cost_ns;	/* of a request, for new queues */
+	/* Without a head: what the work of CFQ_COST_PAGES costs. */
 	u64			pages_cost_ns;
 	unsigned int		cost_work; /* of which that is the mean */
 	u64			sent_ns;	/* when the last request was */
@@ -227,12 +224,11 @@ struct cfq_driver_data {
 };
 
 /*
- * struct cfq_done: what a request leaves behind when it is completed
- *
- * Each descriptor has one, as that of a request may be in use again before somebody
- * has the lock and looks at what it left.  It holds the request's place within
- * limits and its reference on its queue, and until then the request counts as one
- * that is in the device.
+ * What a request leaves behind when it is completed.  Each descriptor has one,
+ * as that of a request may be in use again before somebody has the lock and
+ * looks at what it left.  It holds the request's place within limits and its
+ * reference on its queue, and until then the request counts as one that is in
+ * the device.
  */
 struct cfq_done {
 	struct llist_node	node;		/* on cfqmd->done */
@@ -246,12 +242,11 @@ struct cfq_done {
 };
 
 /*
- * struct cfq_queue: the requests of a task (sync) or of a priority (shared)
- *
- * All fields are protected by cfqmd->lock.  References are held by each
- * cfq_io_cq and the shared table that hand the queue out, and by every request
- * from insertion until what it left behind is looked at.  Completions read
- * @owned, and merges @nr_queued, locklessly.
+ * The requests of a task (sync) or of a priority (shared).  All fields are
+ * protected by cfqmd->lock.  References are held by each cfq_io_cq and the
+ * shared table that hand the queue out, and by every request from insertion
+ * until what it left behind is looked at.  Completions read @owned, and merges
+ * @nr_queued, locklessly.
  */
 struct cfq_queue {
 	struct rcu_head		rcu;		/* see cfq_io_cq */
@@ -292,12 +287,10 @@ struct cfq_queue {
 };
 
 /*
- * struct cfq_data: per-task CFQ of one group on one device
- *
- * All fields are protected by cfqmd->lock, @row_node in addition by the
- * group layer's own locks.  References are held by the grid (one, until the
- * cgroup or the scheduler goes away), by each cfq_queue and by the cfq_data of
- * each child group.
+ * Per-task CFQ of one group on one device.  All fields are protected by
+ * cfqmd->lock, @row_node in addition by the group layer's own locks.  References
+ * are held by the grid (one, until the cgroup or the scheduler goes away), by
+ * each cfq_queue and by the cfq_data of each child group.
  */
 struct cfq_data {
 	struct cfq_meta_data	*cfqmd;
@@ -345,9 +338,8 @@ struct cfq_data {
 };
 
 /*
- * struct cfq_meta_data: the scheduler of one device
- *
- * @nr_queued, @nothing_to_send, @nr_waiting and @nr_admitted are read locklessly, too.
+ * The scheduler of one device.  @nr_queued, @nothing_to_send, @nr_waiting and
+ * @nr_admitted are read locklessly, too.
  */
 struct cfq_meta_data {
 	/*
