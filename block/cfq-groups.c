@@ -347,8 +347,8 @@ static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
-	return cfq_turn_ns(cfqmd->dd.tun.group_slice_ns,
-				  cfqmd->nr_busy_groups, cfq_group_share(cfqd));
+	return cfq_turn_ns(cfqmd->dd.tun.group_slice_ns, cfqmd->nr_busy_groups,
+			   cfq_group_share(cfqd));
 }
 
 /* Who has so few requests has a task or two that wait for each of them. */
@@ -408,14 +408,13 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
-	struct cfq_service_tree *st = member_tree(member);
 	const struct cfq_entity *first;
 	u64 lead, step;
 
 	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
 			   !cfq_order_matters(dd))
 		return false;
-	first = cfq_st_first(st);
+	first = cfq_st_first(member_tree(member));
 	if (!first)
 		return false;
 	lead = cfq_lead_ns(dd, &member->entity, 1, dd->one_head ?
@@ -428,33 +427,27 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 }
 
 /*
- * Must @member wait for a better class?  Of a device without a head best effort has
- * what that leaves of it; in a group with others beside it, as much as these may have,
- * who would have it all otherwise.
+ * Must @member wait for a better class, or as it is too far ahead?  Of a device
+ * without a head best effort has what better ones leave of it; in a group with
+ * others beside it, as much as these may have, who would have it all otherwise.
  */
-static bool cfq_member_outclassed(const struct cfq_member *member)
+static noinline bool cfq_member_after_others(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
-	if (!cfq_first_better(&member->group->members, member->entity.class))
-		return false;
-	if (dd->one_head || member->entity.class == CFQ_CLASS_IDLE)
+	if (cfq_first_better(&member->group->members, member->entity.class) &&
+	    (dd->one_head || member->entity.class == CFQ_CLASS_IDLE ||
+	     (member->group->self.group ? cfq_device_busy(dd) :
+					  !cfq_device_spares(dd))))
 		return true;
-	return member->group->self.group ? cfq_device_busy(dd) :
-					   !cfq_device_spares(dd);
-}
-
-static noinline bool cfq_member_after_others(const struct cfq_member *member)
-{
-	return cfq_member_outclassed(member) ||
-	       cfq_member_too_far_ahead(member);
+	return cfq_member_too_far_ahead(member);
 }
 
 static inline bool cfq_member_must_wait(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
-	/* As both would say: less than is to spare is less than is useful. */
+	/* For neither reason: less than is to spare is less than is useful. */
 	if (!dd->one_head && !dd->strict && !dd->held_for_equal &&
 	    member->entity.class != CFQ_CLASS_IDLE && cfq_device_spares(dd))
 		return false;
