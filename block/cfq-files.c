@@ -234,8 +234,8 @@ static ssize_t cfqc_settings_write(struct kernfs_open_file *of, char *buf,
 #define CFQ_COUNT_GROUPS	256
 
 /*
- * Requests of @group and those below it that wait, and that were sent.  There may be
- * very many groups, so the lock is let go of now and then.
+ * Adds the requests of @group and those below it that wait, and that were sent.
+ * There may be very many groups, so the lock is let go of now and then.
  */
 static void cfqd_count_requests(struct cfq_data *group, unsigned int *queued,
 				unsigned int *inflight)
@@ -248,8 +248,6 @@ static void cfqd_count_requests(struct cfq_data *group, unsigned int *queued,
 	lockdep_assert_held(&cfqmd->lock);
 	lockdep_assert_held(&cfq_grid_mutex);
 
-	*queued = 0;
-	*inflight = 0;
 	if (!cfqmd->nr_queued && !cfqmd->dd.nr_in_driver)
 		return;
 	list_for_each_entry_from(cfqd, &cfqmd->column, column_node) {
@@ -300,7 +298,7 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 		const dev_t dev = cfq_group_dev(cfqd);
 		u64 stats[CFQ_NR_STATS];
-		unsigned int queued, inflight;
+		unsigned int queued = 0, inflight = 0;
 
 		cfq_lock(cfqmd);
 		memcpy(stats, cfqd->stats, sizeof(stats));
