@@ -12,11 +12,10 @@
  *    and the idle class has half of its group's part before others.  Each
  *    group has its part of the descriptors by share; of those below their
  *    part, the one that is to be served first is next, if it is among the first
- *    few of those in line.  What others do not use
- *    is lent, but for an eighth, and at least one, that is kept for those
- *    below their part, so that a group that wakes up gets its first at once.
- *    The weight of a group whose tasks wait counts, even if it holds none and
- *    is on no tree.
+ *    few of those in line.  What others do not use is lent, but for an eighth,
+ *    and at least one, that is kept for those below their part, so that a group
+ *    that wakes up gets its first at once.  The weight of a group whose tasks
+ *    wait counts, even if it holds none and is on no tree.
  *
  *    The order is what shares are made of where parts are less than a request:
  *    with two descriptors, or more groups than descriptors.
@@ -29,11 +28,10 @@
  *    (cfq.nr_group_requests).  Once there is such a limit, each counts from
  *    before it has a descriptor until it is done, in its group and all above;
  *    not so what comes to a full group without having asked, as what is written
- *    back.
- *    A task that finds one of these full sleeps on the list of that group;
- *    what is done there makes room, which is given to the first one on the
- *    list, before that wakes up.  So there is room in no group that is waited
- *    for, and nobody overtakes.  Who must not sleep gets an error.
+ *    back.  A task that finds one of these full sleeps on the list of that
+ *    group; what is done there makes room, which is given to the first one on
+ *    the list, before that wakes up.  So there is room in no group that is
+ *    waited for, and nobody overtakes.  Who must not sleep gets an error.
  */
 #include "cfq-group.h"
 #include "cfq-member.h"
@@ -172,10 +170,7 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
  * Descriptors.
  */
 
-/*
- * Where groups take turns, a group whose turn it is not needs a few requests to
- * begin with and no more: one of so many that are its part.
- */
+/* Whose turn it is not has one of so many that are its part. */
 #define CFQ_PARKED_PART		4
 
 /* May a task of @cfqd, with requests if @more, have one more descriptor? */
@@ -241,10 +236,7 @@ void member_leave_line(struct cfq_member *member)
 	RB_CLEAR_NODE(&member->line_node);
 }
 
-/*
- * Of so many groups, those most behind, one is looked for that may have a descriptor:
- * the others have to wait for these anyway.
- */
+/* So many are looked at, those most behind: others wait for these anyway. */
 #define CFQ_GROUPS_LOOK		4
 
 /* The first in line of a class of a group, or NULL. */

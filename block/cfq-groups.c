@@ -48,14 +48,13 @@
  *    old group when it completes, and an empty disk would order badly.
  *
  *    Turns are group_slice on average, in proportion to the share of the
- *    device, but none is longer than four times that.  What a group still has in the
- *    disk at the end of its turn puts it ahead of the others, so one of short turns
- *    will be passed over now and then.  Only where the next in turn have one or a few
- *    requests does it send no more than its turn has time for
- *    (cfq_group_tapers_off()).
- *    A turn is cut short when the group has nothing more to send and is not
- *    worth waiting for, and when somebody who is behind, or of a better class,
- *    comes back from a real absence.
+ *    device, but none is longer than four times that.  What a group still has
+ *    in the disk at the end of its turn puts it ahead of the others, so one of
+ *    short turns will be passed over now and then.  Only where the next in
+ *    turn have one or a few requests does it send no more than its turn has
+ *    time for.  A turn is cut short when the group has nothing more to send
+ *    and is not worth waiting for, and when somebody who is behind, or of a
+ *    better class, comes back from a real absence.
  *
  *    A few requests are too few for a disk to put in order.  So when all that
  *    the active group has are in the disk, others that have about as few send
@@ -356,10 +355,7 @@ static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
 /* With more than these a disk has enough to put in order.  It is a bound only. */
 #define CFQ_RIDE_REQUESTS	16U
 
-/*
- * Is the next in turn after @cfqd somebody with few requests?  Their next one
- * would wait in the disk for all that @cfqd has left there.
- */
+/* Is the next in turn after @cfqd somebody with few requests? */
 static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 {
 	const struct cfq_member *member;
@@ -384,7 +380,8 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 /*
  * Has @cfqd sent as much as its turn has time for?  What is still in the disk
  * at the end of the turn does not matter to a crowd, as the disk has all the
- * more to choose from, but to those who wait for one request at a time.
+ * more to choose from, but to those who wait for one request at a time: their
+ * next one would wait for all of that.
  */
 static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 {
