@@ -74,12 +74,9 @@ static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
  */
 static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 {
-	u64 ns = 0;
+	const u64 ns = now_ns - min(now_ns, dd->charged_until_ns);
 
-	if (now_ns > dd->charged_until_ns) {
-		ns = now_ns - dd->charged_until_ns;
-		dd->charged_until_ns = now_ns;
-	}
+	dd->charged_until_ns += ns;
 	return ns;
 }
 
