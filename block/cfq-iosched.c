@@ -788,10 +788,11 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 #define CFQ_HOLD_PART	8
 
 /*
- * Hold the next request of @cfqq, which may take long, back for those who are due, and
- * have requests in the device, or until just now somebody had: a timer tells when that
- * is over.  Not for longer, since anything of its group was sent, than a class may
- * have to wait.  Return: whether it is held.
+ * Hold the next request of @cfqq, which may take long, back for those who are
+ * due before it, its group or one above, and have requests in the device, or
+ * until just now somebody had: a timer tells when that is over.  Not for longer,
+ * since anything of its group was sent, than a class may have to wait.
+ * Return: whether it is held.
  */
 static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -1555,7 +1556,6 @@ static void cfq_exit_icq(struct io_cq *icq)
 static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 {
 	struct cfq_meta_data *cfqmd;
-	struct cfq_driver_data *dd;
 
 	cfqmd = kzalloc_node(sizeof(*cfqmd), GFP_KERNEL, q->node);
 	if (!cfqmd)
@@ -1568,10 +1568,9 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 	INIT_LIST_HEAD(&cfqmd->sent_cfqqs);
 	INIT_LIST_HEAD(&cfqmd->idle_cfqqs);
 
-	dd = &cfqmd->dd;
-	cfq_device_init(dd, q);
-	dd->tun = cfq_default_tunables;
-	hrtimer_setup(&dd->idle_timer, cfq_idle_timer, CLOCK_MONOTONIC,
+	cfq_device_init(&cfqmd->dd, q);
+	cfqmd->dd.tun = cfq_default_tunables;
+	hrtimer_setup(&cfqmd->dd.idle_timer, cfq_idle_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS);
 
 	cfq_groups_init(cfqmd);
