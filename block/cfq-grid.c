@@ -520,12 +520,6 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
 	cfq_settings_free(&empty);
 }
 
-/* Settings of a group that does not count would be without effect. */
-static bool cfqc_too_deep(struct cfq_cgroup *cfqc)
-{
-	return cfq_cgroup_css(cfqc)->cgroup->level > CFQ_MAX_DEPTH;
-}
-
 /*
  * A @setting of @cfqc is set for all devices, to what is valid; 0 takes a
  * weight back.  Return: 0, -EAGAIN if there are too many groups above.
@@ -533,7 +527,8 @@ static bool cfqc_too_deep(struct cfq_cgroup *cfqc)
 int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 		   unsigned int value)
 {
-	if (cfqc_too_deep(cfqc))
+	/* Of a group that does not count it would be without effect. */
+	if (cfq_css_counts(cfq_cgroup_css(cfqc)) != cfqc)
 		return -EAGAIN;
 	cfqc_begin_change();
 	WRITE_ONCE(*setting, value);
@@ -554,7 +549,7 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 	const bool exists = cfq_disk_exists(dev);
 	int ret = 0;
 
-	if (cfqc_too_deep(cfqc))
+	if (cfq_css_counts(cfq_cgroup_css(cfqc)) != cfqc)
 		return -EAGAIN;
 	/* Reclaim could wait for a device that waits for the mutex. */
 	new = kzalloc_obj(*new);
