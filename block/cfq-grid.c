@@ -35,7 +35,6 @@
 #include "cfq-member.h"
 #include "cfq-trace.h"
 
-/* Protects the grid from losing devices and cgroups, see above. */
 DEFINE_MUTEX(cfq_grid_mutex);
 static DEFINE_SPINLOCK(cfq_grid_lock);
 

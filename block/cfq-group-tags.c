@@ -334,13 +334,11 @@ void cfq_group_line(struct cfq_data *cfqd, bool begun)
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfq_overdue_in_line(&cfqmd->root, now_ns);
-	struct cfq_waiter *waiter = NULL;
+	struct cfq_waiter *waiter = cfqd ? cfq_line_due(cfqd, now_ns) : NULL;
 	int nr;
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (cfqd)
-		waiter = cfq_line_due(cfqd, now_ns);
 	if (waiter || cfq_nr_descriptors(cfqmd) >= cfqmd->dd.queue->nr_requests)
 		return waiter;
 

@@ -101,10 +101,7 @@ int cfq_follow_init(void);
 void cfq_follow_exit(void);
 void cfq_follow_soon(bool all);
 
-/*
- * Keeps devices and cgroups from going away, and settings as they are; the rows
- * may be walked.
- */
+/* Held to walk rows and to read settings, see block/cfq-grid.c. */
 extern struct mutex cfq_grid_mutex;
 
 /*
