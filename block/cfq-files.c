@@ -103,13 +103,6 @@ enum cfq_device_file {
 	CFQ_FILE_LIMITS,
 };
 
-/* What was written to such a file. */
-struct cfq_device_input {
-	bool	for_device;	/* or else for all that have none */
-	dev_t	dev;
-	char	*value;
-};
-
 /* Numbers that no device can have are 0, which no disk has. */
 static int cfq_parse_dev(char *text, dev_t *dev)
 {
@@ -128,34 +121,6 @@ static int cfq_parse_dev(char *text, dev_t *dev)
 		return -EINVAL;
 	*dev = major_ret || minor_ret ? 0 : MKDEV(major, minor);
 	return 0;
-}
-
-/*
- * Takes what was written apart.  A device that is not there is no error yet, as
- * there may be a setting to remove.
- */
-static int cfq_parse_device_input(char *buf, size_t nbytes,
-				  struct cfq_device_input *input)
-{
-	char *text = cfq_file_text(buf, nbytes);
-	char *word;
-
-	/* Blanks may stand between words, the end of a line may not. */
-	if (strchr(text, '\n'))
-		return -EINVAL;
-
-	*input = (struct cfq_device_input) { .value = text };
-	word = strsep(&input->value, " \t");
-	if (!input->value) {
-		input->value = word;
-		return 0;
-	}
-	input->value += strspn(input->value, " \t");
-	if (!strcmp(word, "default"))
-		return 0;
-
-	input->for_device = true;
-	return cfq_parse_dev(word, &input->dev);
 }
 
 static void cfq_show_number(struct seq_file *m, unsigned int number)
@@ -198,36 +163,45 @@ static ssize_t cfqc_settings_write(struct kernfs_open_file *of, char *buf,
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
 	const unsigned long file = of_cft(of)->private;
 	const bool limits = file == CFQ_FILE_LIMITS;
-	struct cfq_device_input input;
+	char *text = cfq_file_text(buf, nbytes), *word;
+	bool for_device;
 	u64 value = 0;
-	int ret;
+	int ret = 0;
+	dev_t dev;
 
-	ret = cfq_parse_device_input(buf, nbytes, &input);
-	if (!ret && !input.for_device && file == CFQ_FILE_WEIGHT_DEVICE)
+	/* Blanks may stand between words, the end of a line may not. */
+	if (strchr(text, '\n'))
+		return -EINVAL;
+	word = strsep(&text, " \t");
+	for_device = text && strcmp(word, "default");
+	if (for_device)
+		ret = cfq_parse_dev(word, &dev);
+	else if (file == CFQ_FILE_WEIGHT_DEVICE)
 		ret = -EINVAL;
 	if (ret)
 		return ret;
-	if (limits && !strcmp(input.value, "max"))
+
+	if (text)
+		word = text + strspn(text, " \t");
+	if (limits && !strcmp(word, "max"))
 		value = CFQ_NO_LIMIT;
-	else if ((limits && !input.for_device) || strcmp(input.value, "default"))
-		ret = cfq_parse(input.value, limits || !input.for_device,
+	else if ((limits && !for_device) || strcmp(word, "default"))
+		ret = cfq_parse(word, limits || !for_device,
 				limits ? INT_MAX : CFQ_WEIGHT_MAX, &value);
 	if (ret)
 		return ret;
 
-	if (input.for_device)
-		ret = cfq_cgroup_set_for_device(cfqc, input.dev, limits ?
+	if (for_device)
+		ret = cfq_cgroup_set_for_device(cfqc, dev, limits ?
 				offsetof(struct cfq_device_settings, max_held) :
 				offsetof(struct cfq_device_settings, weight),
 				value);
 	else
 		ret = cfq_cgroup_set(cfqc, limits ? &cfqc->max_held :
 						    &cfqc->weight, value);
-	if (ret)
-		return ret;
-	if (limits && value && value != CFQ_NO_LIMIT)
+	if (!ret && limits && value && value != CFQ_NO_LIMIT)
 		WRITE_ONCE(cfq_limit_was_set, true);
-	return nbytes;
+	return ret ?: nbytes;
 }
 
 /* Of so many groups what they have is counted at a time. */
