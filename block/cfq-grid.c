@@ -35,6 +35,7 @@
 #include "cfq-member.h"
 #include "cfq-trace.h"
 
+/* What these two protect stands above. */
 DEFINE_MUTEX(cfq_grid_mutex);
 static DEFINE_SPINLOCK(cfq_grid_lock);
 
