@@ -191,18 +191,26 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
  * not away, or had to wait for a descriptor, keeps its place.  A newcomer goes
  * before its equals; and where groups take turns, these may be given back some of
  * what they were charged in advance, for all that is in the disk, before it is
- * chosen.
+ * chosen.  The next one comes in by one request later, so that the clock goes on,
+ * however many come.
  */
-static u64 cfq_member_credit(const struct cfq_member *member, bool was_away)
+static s64 cfq_member_credit(const struct cfq_member *member, bool was_away)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+	struct cfq_service_tree *st = member_tree(member);
+	s64 cost_ns, lead_ns, credit_ns = 1;
 
 	if (!was_away)
 		return 2 * dd->tun.group_slice_ns;
-	return dd->one_head ?
-		cfq_st_mean_vdisktime(member_tree(member),
-				      member->entity.weight,
-				      dd->tun.group_slice_ns / 16) : 1;
+	if (dd->one_head)
+		credit_ns = cfq_st_mean_vdisktime(st, member->entity.weight,
+						  dd->tun.group_slice_ns / 16);
+	cost_ns = cfq_vdisktime_delta(dd->mean_cost_ns, member->entity.weight);
+	lead_ns = clamp((s64)(st->came_vdisktime - st->min_vdisktime) + cost_ns,
+			-credit_ns, cost_ns);
+	if ((s64)(member->entity.vdisktime - st->min_vdisktime) < lead_ns)
+		st->came_vdisktime = st->min_vdisktime + lead_ns;
+	return -lead_ns;
 }
 
 /* As cfq_member.idle_since_ns of one that waits. */

@@ -606,10 +606,38 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	return merged;
 }
 
-/* Called for each bio that might be merged.  Return: whether it is done with. */
+/*
+ * Is @bio what a file system reads ahead of its metadata?  It does so block by block in
+ * the page cache of the device, and who needs the block waits for this.
+ */
+static noinline bool cfq_bio_for_metadata(struct bio *bio)
+{
+	struct folio *folio;
+
+	if (bio->bi_iter.bi_size > PAGE_SIZE)
+		return false;
+	folio = page_folio(bio_page(bio));
+	return !folio_test_anon(folio) && folio->mapping &&
+	       folio->mapping->host && S_ISBLK(folio->mapping->host->i_mode);
+}
+
+/* Is the read @bio urgent, though it does not say so? */
+static inline bool cfq_bio_holds_up(struct bio *bio)
+{
+	/* The end of a transaction may be waited for by all. */
+	return current->journal_info || (unlikely(bio->bi_opf & REQ_RAHEAD) &&
+					 cfq_bio_for_metadata(bio));
+}
+
+/*
+ * Called for each bio that might be merged, before it has a request.
+ * Return: whether it is done with.
+ */
 static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
+	if (bio_op(bio) == REQ_OP_READ && cfq_bio_holds_up(bio))
+		bio->bi_opf |= REQ_PRIO;
 	if (cfq_try_merge(q, bio, nr_segs))
 		return true;
 	if (!(bio->bi_opf & REQ_NOWAIT) || cfq_opf_urgent(bio->bi_opf) ||
@@ -1084,6 +1112,30 @@ static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
 	return rq;
 }
 
+/*
+ * There may be urgent requests without end, too, each of them of somebody who is not
+ * yet in debt, or for a journal.  Among them is one of others so often, and not
+ * more often than costs a sixteenth of the time.
+ */
+#define CFQ_OTHER_WAIT_NS	(100 * NSEC_PER_MSEC)
+#define CFQ_OTHER_WAIT_COSTS	16
+
+static noinline struct request *cfq_other_request(struct cfq_meta_data *cfqmd,
+						  u64 now_ns)
+{
+	const u64 wait_ns = min(CFQ_OTHER_WAIT_NS, CFQ_OTHER_WAIT_COSTS *
+						   cfqmd->dd.mean_cost_ns);
+
+	struct request *rq;
+
+	if (cfqmd->other_sent_ns + wait_ns > now_ns)
+		return NULL;
+	rq = cfq_next_request(cfqmd, now_ns);
+	if (!rq || !cfq_opf_urgent(rq->cmd_flags))
+		cfqmd->other_sent_ns = now_ns;
+	return rq;
+}
+
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
@@ -1106,13 +1158,14 @@ choose:
 		     cfqmd->dd.tun.group_idle_ns, now_ns);
 	rq = cfq_urgent_request(cfqmd, now_ns);
 	if (unlikely(rq)) {
-		cfq_give_first(rq, now_ns);
+		rq = cfq_other_request(cfqmd, now_ns) ?: cfq_give_first(rq, now_ns);
 	} else if (!cfq_waits_for_sample(&cfqmd->dd, now_ns) &&
 		   !cfq_waits_for_first(&cfqmd->dd, now_ns) &&
 		   !cfq_waits_for_data(&cfqmd->dd, now_ns)) {
 		do {
 			rq = cfq_next_request(cfqmd, now_ns);
 		} while (!rq && cfq_end_stuck(cfqmd, now_ns));
+		cfqmd->other_sent_ns = now_ns;
 	}
 	if (rq) {
 		rq->rq_flags |= RQF_STARTED;

@@ -112,9 +112,10 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
 /*
  * Urgent requests.  What holds metadata, the journal or swap space up holds up
  * others, of whatever class and group: who waits for a lock or a transaction does
- * not see whose request it is behind.  So these requests wait for no limit, no
- * line and no turn, and are sent before all others; what is written back for half of
- * the time only, and few at once (cfq_urgent_request()).  They are charged to whom
+ * not see whose request it is behind.  So these requests, and some that do not say
+ * so (cfq_bio_holds_up()), wait for no limit, no line and no turn, and are sent
+ * before all others but one now and then (cfq_other_request()); what is written back
+ * for half of the time only, and few at once (cfq_urgent_request()).  They are charged to whom
  * they are for, whose other requests wait the longer for it.  Who has nothing
  * but such requests would have all of the device, so who is in debt has none
  * that are urgent, unless they are sent for others (rq_for_others()).  But for the
@@ -345,6 +346,8 @@ static inline void cic_end_admission(struct cfq_io_cq *cic)
 /* block/cfq-sysfs.c */
 extern const struct cfq_tunables cfq_default_tunables;
 extern const struct elv_fs_entry cfq_attrs[];
+#ifdef CONFIG_BLK_DEBUG_FS
 extern const struct blk_mq_debugfs_attr cfq_queue_debugfs_attrs[];
+#endif
 
 #endif /* CFQ_QUEUE_H */

@@ -98,7 +98,7 @@ static inline void cfq_st_update_min(struct cfq_service_tree *st)
  * gap forgives no debt.
  */
 static inline void cfq_st_add(struct cfq_service_tree *st,
-			      struct cfq_entity *entity, u64 credit_ns)
+			      struct cfq_entity *entity, s64 credit_ns)
 {
 	u64 floor = st->min_vdisktime - credit_ns;
 

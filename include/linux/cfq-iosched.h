@@ -37,6 +37,7 @@ struct cfq_service_tree {
 	struct rb_root_cached	rb;		/* by virtual time */
 	struct rb_root_cached	line;		/* members with tasks in line, too */
 	u64			min_vdisktime;	/* where who was away comes in */
+	u64			came_vdisktime;	/* where the last one did */
 	unsigned int		nr;		/* on @rb */
 	unsigned int		nr_waiting;	/* not there, but count as if they were */
 	unsigned int		total_weight;	/* of both */
@@ -357,6 +358,7 @@ struct cfq_meta_data {
 	struct list_head	dispatch;	/* not scheduled, but sent first */
 	struct list_head	urgent[2];	/* queued, before others; [0] written back */
 	unsigned int		nr_written_back; /* sent out of order, in the device */
+	u64			other_sent_ns;	/* when one that is not urgent was */
 	u64			repay_until_ns;	/* the task that inserts; 0 if none */
 	u64			repay_ns;	/* no longer than that */
 	struct cfq_data		*sync_writer;	/* whose sync write was last completed */

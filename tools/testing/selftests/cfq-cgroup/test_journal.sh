@@ -183,6 +183,39 @@ rt_fsync() {
 	worst_of 8 "sleep 0.5" rt write_and_sync "$MNT/f0"
 }
 
+# ext4 reads more inodes than the one that is needed, as data, and whoever needs one waits for it
+idle_ls_ahead() {
+	title "the same where inodes are read ahead, as is the default of ext4"
+	FS_OPTIONS=noatime use_small_groups make_files
+	hold_directory idle - "$DIR" "ls -l >/dev/null"
+}
+
+# Who changes a part of a block holds the journal while he reads the whole
+idle_rewrites() {
+	title "an idle group changes parts of blocks: fsync of another within $WITHIN s"
+	FS_OPTIONS=$ONLY_WANTED,nodelalloc use_small_groups make_parts
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+	start_flood flood
+	start_load idle - read 8 20000
+	sleep 1
+	# shellcheck disable=SC2016 # expanded by who runs it
+	again_and_again idle - 'i=0; while [ $i -lt 64 ]; do
+		echo x | dd of='"$MNT"'/p$i bs=1 seek=100 conv=notrunc 2>/dev/null; i=$((i + 1)); done'
+	worst_of 8 colder other write_and_sync "$MNT/f#"
+}
+
+make_parts() {
+	local i=0
+
+	while [ "$i" -lt 64 ]; do
+		"$DD" if=/dev/zero of="$MNT/p$i" bs=4k count=1 2>/dev/null
+		i=$((i + 1))
+	done
+}
+
 # --- who holds the journal waits for a place, or for a turn ---
 
 # hold_journal: group light makes directories, beside readers of its own and of group flood
@@ -422,6 +455,26 @@ idle_task_meta_flood() {
 	beside_idle reads idle
 }
 
+# What is urgent fills a disk that does one thing at a time, so nothing else would come to it
+meta_crowd() {
+	local longest
+
+	title "on a disk that does one thing at a time others look at cold files: a read within 0.2 s"
+	use_small_groups make_trees ncq_depth=1
+	echo 62 >"$QUEUE/nr_requests"
+	make_group looks
+	make_group reads
+	start_lookers looks -
+	sleep 5
+	load_with_log reads - read 1 "$FLOOD_MB" --thinktime=20000
+	watch_mb 0 600 "$FLOOD_MB" 250
+	measure 30
+	stop_loads
+	longest=$(log_ms "$FLOOD_MB" max)
+	expect "a read takes $longest ms at most, $(ios 1) requests of who looks" \
+		"$longest <= 200 && $(ios 1) > 1000"
+}
+
 # changed_by_idle: group idle, whose are all inodes in memory; what it changes is soon written back
 changed_by_idle() {
 	local vm=/proc/sys/vm
@@ -521,6 +574,6 @@ borrows_little() {
 }
 
 mount_unified
-run_cases idle_task_creates idle_creates idle_ls rt_fsync limit_journal light_journal swap \
+run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites rt_fsync limit_journal light_journal swap \
 	swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood \
-	meta_wanted meta_written_back meta_synced cold_file borrows_little
+	meta_crowd meta_wanted meta_written_back meta_synced cold_file borrows_little

@@ -147,6 +147,31 @@ beside_new_tasks() {
 	expect "$(ios 1) reads of it in 10 s" "$(ios 1) >= 10"
 }
 
+# The same with groups, each of which is there for one read
+beside_new_groups() {
+	local nr
+
+	title "a group that has been there for long has its reads beside ever new groups"
+	load_disk
+	make_group g
+	watch_mb 30000 250
+	start_load g - read 1 30000
+	nr=0
+	while [ "$nr" -lt 60 ]; do
+		nr=$((nr + 1))
+		(exec sh -c "i=$nr; while :; do i=\$(((i * 7919 + 13) % 29000)); \
+			mkdir $CG/n$nr; (echo 0 >$CG/n$nr/cgroup.procs; \
+			exec $DD if=$DEV of=/dev/null skip=\$((i * 256)) \
+			bs=4k count=1 iflag=direct 2>/dev/null); rmdir $CG/n$nr; done") &
+		LOADS="$LOADS $!"
+	done
+	sleep 3
+	measure 10
+	expect "$(ios 1) reads of it in 10 s" "$(ios 1) >= 10"
+	stop_loads
+	rmdir "$CG"/n* 2>/dev/null
+}
+
 # hang GROUP PRIORITY: a task whose read the disk keeps until it times out
 hang() {
 	echo "1 requeue" >"$MODEL/hang"
@@ -326,6 +351,6 @@ beside_writeback() {
 
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
 	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_has_all \
-	beside_new_tasks sixth \
+	beside_new_tasks beside_new_groups sixth \
 	favour favour_is_bounded beside_read_ahead beside_writeback hung_task hung_large \
 	${CONTROLLER:+hung_group}

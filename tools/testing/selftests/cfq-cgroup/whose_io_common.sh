@@ -41,10 +41,14 @@ make_fs() {
 	mke2fs_ext4 dir_index "$nr" "$mb" -E nodiscard "$@" "$dev" 600M
 }
 
-# use_small_groups [FUNCTION]: a file system on the disk itself, whose metadata lies in 150 places,
-# and none of it in memory; first FUNCTION fills it
+ONLY_WANTED=noatime,noinit_itable,no_prefetch_block_bitmaps,inode_readahead_blks=0
+
+# use_small_groups [FUNCTION [PARAMETER...]]: a file system on the disk itself, whose metadata lies in
+# 150 places, and none of it in memory; first FUNCTION fills it. With $FS_OPTIONS, it is mounted so:
+# otherwise each read is what somebody needs.
 use_small_groups() {
-	load_disk
+	# shellcheck disable=SC2086 # words
+	load_disk ${2:+"$2"}
 	make_fs "$DEV" 1 1 -g 1024 -N 16384
 	if [ -n "$1" ]; then
 		use_ext4 "$DEV" "$MNT"
@@ -52,8 +56,7 @@ use_small_groups() {
 		umount "$MNT" || fail "cannot unmount"
 	fi
 	mkdir -p "$MNT"
-	mount -t ext4 -o noatime,noinit_itable,no_prefetch_block_bitmaps,inode_readahead_blks=0 \
-		"$DEV" "$MNT" || fail "cannot mount"
+	mount -t ext4 -o "${FS_OPTIONS:-$ONLY_WANTED}" "$DEV" "$MNT" || fail "cannot mount"
 }
 
 leave_files() {
