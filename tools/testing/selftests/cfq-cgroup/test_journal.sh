@@ -202,8 +202,8 @@ idle_rewrites() {
 	start_load idle - read 8 20000
 	sleep 1
 	# shellcheck disable=SC2016 # expanded by who runs it
-	again_and_again idle - 'i=0; while [ $i -lt 64 ]; do
-		echo x | dd of='"$MNT"'/p$i bs=1 seek=100 conv=notrunc 2>/dev/null; i=$((i + 1)); done'
+	again_and_again idle - "cd $MNT"'; i=0; while [ $i -lt 64 ]; do
+		echo x | dd of=p$i bs=1 seek=100 conv=notrunc 2>/dev/null; i=$((i + 1)); done'
 	worst_of 8 colder other write_and_sync "$MNT/f#"
 }
 
@@ -459,7 +459,7 @@ idle_task_meta_flood() {
 meta_crowd() {
 	local longest
 
-	title "on a disk that does one thing at a time others look at cold files: a read within 0.2 s"
+	title "a disk that does one thing at a time, others look at cold files: a read within 0.2 s"
 	use_small_groups make_trees ncq_depth=1
 	echo 62 >"$QUEUE/nr_requests"
 	make_group looks
@@ -574,6 +574,7 @@ borrows_little() {
 }
 
 mount_unified
-run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites rt_fsync limit_journal light_journal swap \
-	swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood \
-	meta_crowd meta_wanted meta_written_back meta_synced cold_file borrows_little
+run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites rt_fsync \
+	limit_journal light_journal swap swap_hog fsync_shares fsync_only meta_flood idle_meta_flood \
+	idle_task_meta_flood meta_crowd meta_wanted meta_written_back meta_synced cold_file \
+	borrows_little

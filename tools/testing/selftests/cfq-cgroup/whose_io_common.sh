@@ -43,11 +43,10 @@ make_fs() {
 
 ONLY_WANTED=noatime,noinit_itable,no_prefetch_block_bitmaps,inode_readahead_blks=0
 
-# use_small_groups [FUNCTION [PARAMETER...]]: a file system on the disk itself, whose metadata lies in
+# use_small_groups [FUNCTION [PARAMETER]]: a file system on the disk itself, whose metadata lies in
 # 150 places, and none of it in memory; first FUNCTION fills it. With $FS_OPTIONS, it is mounted so:
 # otherwise each read is what somebody needs.
 use_small_groups() {
-	# shellcheck disable=SC2086 # words
 	load_disk ${2:+"$2"}
 	make_fs "$DEV" 1 1 -g 1024 -N 16384
 	if [ -n "$1" ]; then
