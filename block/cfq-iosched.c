@@ -612,13 +612,13 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
  */
 static noinline bool cfq_bio_for_metadata(struct bio *bio)
 {
-	struct folio *folio;
+	struct address_space *mapping;
 
 	if (bio->bi_iter.bi_size > PAGE_SIZE)
 		return false;
-	folio = page_folio(bio_page(bio));
-	return !folio_test_anon(folio) && folio->mapping &&
-	       folio->mapping->host && S_ISBLK(folio->mapping->host->i_mode);
+	mapping = folio_mapping(page_folio(bio_page(bio)));
+	/* Swap space has none. */
+	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode);
 }
 
 /* Is the read @bio urgent, though it does not say so? */
@@ -951,17 +951,44 @@ static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 	dd->held_for_equal = false;
 }
 
+/* @rq of @cfqq is sent, and costs @cost_ns if that is known now. */
+static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
+					     struct request *rq, u64 cost_ns,
+					     u64 now_ns)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	/* When it was made is not known where nobody counts that. */
+	const u64 queued_ns = rq->fifo_time - dd->tun.fifo_expire_ns[cfqq->sync];
+	const bool known = !cfq_charges_completed(dd, rq->cmd_flags);
+	struct cfq_entity *entity;
+	unsigned long charged_ns;
+
+	if (known) {
+		cfqq->cost_ns = cost_ns;
+		cfq_average_add(&dd->mean_cost_ns, cost_ns);
+	}
+	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
+	if (known)
+		trace_cfq_charge(cfqq, charged_ns, charged_ns, "request");
+	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
+		if (unlikely(cfq_classes_differ(entity->trees)))
+			entity->st->due_ns = now_ns +
+				cfq_class_wait_ns(dd, cfqq->cost_ns);
+		if (entity == &cfqq->entity)
+			cfqq_charge_entity(cfqq, charged_ns);
+		else
+			cfq_entity_charge(entity, charged_ns);
+	}
+	cfq_group_sent(cfqq->cfqd, blk_rq_sectors(rq),
+		       now_ns - min(now_ns, queued_ns), known ? charged_ns : 0);
+}
+
 static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 					  struct request *rq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	/* When it was made is not known where nobody counts that. */
-	const u64 queued_ns = rq->fifo_time - dd->tun.fifo_expire_ns[cfqq->sync];
-	struct cfq_entity *entity;
-	unsigned long charged_ns;
 	u64 cost_ns;
-	bool known;
 
 	/* Time in which the device was idle is charged if it was for us. */
 	if (unlikely(dd->held_cfqq))
@@ -998,25 +1025,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (!cfqq->nr_queued)
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
-	known = !cfq_charges_completed(dd, rq->cmd_flags);
-	if (known) {
-		cfqq->cost_ns = cost_ns;
-		cfq_average_add(&dd->mean_cost_ns, cfqq->cost_ns);
-	}
-	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
-	if (known)
-		trace_cfq_charge(cfqq, charged_ns, charged_ns, "request");
-	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
-		if (unlikely(cfq_classes_differ(entity->trees)))
-			entity->st->due_ns = now_ns +
-				cfq_class_wait_ns(dd, cfqq->cost_ns);
-		if (entity == &cfqq->entity)
-			cfqq_charge_entity(cfqq, charged_ns);
-		else
-			cfq_entity_charge(entity, charged_ns);
-	}
-	cfq_group_sent(cfqd, blk_rq_sectors(rq), now_ns - min(now_ns, queued_ns),
-		       known ? charged_ns : 0);
+	cfqq_charge_sent(cfqq, rq, cost_ns, now_ns);
 }
 
 /* @rq is sent out of order: it is urgent, or better classes kept it waiting. */
