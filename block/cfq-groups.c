@@ -191,8 +191,8 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
  * not away, or had to wait for a descriptor, keeps its place.  A newcomer goes
  * before its equals; and where groups take turns, these may be given back some of
  * what they were charged in advance, for all that is in the disk, before it is
- * chosen.  The next one comes in by one request later, so that the clock goes on,
- * however many come.
+ * chosen.  The next one comes in later by what a request is of the time of all, so
+ * that the clock goes on, however many come.
  */
 static s64 cfq_member_credit(const struct cfq_member *member, bool was_away)
 {
@@ -205,8 +205,11 @@ static s64 cfq_member_credit(const struct cfq_member *member, bool was_away)
 	if (dd->one_head)
 		credit_ns = cfq_st_mean_vdisktime(st, member->entity.weight,
 						  dd->tun.group_slice_ns / 16);
-	cost_ns = cfq_vdisktime_delta(dd->mean_cost_ns, member->entity.weight);
-	lead_ns = clamp((s64)(st->came_vdisktime - st->min_vdisktime) + cost_ns,
+	cost_ns = cfq_st_mean_vdisktime(st, member->entity.weight,
+					min(dd->mean_cost_ns,
+					    dd->tun.group_slice_ns));
+	lead_ns = clamp((s64)(st->came_vdisktime - st->min_vdisktime) +
+			div_s64(cost_ns, st->nr + st->nr_waiting + 1),
 			-credit_ns, cost_ns);
 	if ((s64)(member->entity.vdisktime - st->min_vdisktime) < lead_ns)
 		st->came_vdisktime = st->min_vdisktime + lead_ns;

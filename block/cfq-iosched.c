@@ -608,16 +608,19 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 
 /*
  * Is @bio what a file system reads ahead of its metadata?  It does so block by block in
- * the page cache of the device, and who needs the block waits for this.
+ * the page cache of the device, and who needs the block waits for this.  Where it is
+ * read as a file it is the folio that is locked, and not a buffer of it.
  */
 static noinline bool cfq_bio_for_metadata(struct bio *bio)
 {
 	struct address_space *mapping;
+	struct folio *folio;
 
-	if (bio->bi_iter.bi_size > PAGE_SIZE)
+	if (!bio_has_data(bio) || bio->bi_iter.bi_size > PAGE_SIZE)
 		return false;
-	mapping = folio_mapping(page_folio(bio_page(bio)));
-	/* Swap space has none. */
+	folio = page_folio(bio_page(bio));
+	mapping = folio_test_locked(folio) ? NULL : folio_mapping(folio);
+	/* Swap space has no host. */
 	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode);
 }
 
@@ -626,6 +629,7 @@ static inline bool cfq_bio_holds_up(struct bio *bio)
 {
 	/* The end of a transaction may be waited for by all. */
 	return current->journal_info || (unlikely(bio->bi_opf & REQ_RAHEAD) &&
+					 !cfq_opf_urgent(bio->bi_opf) &&
 					 cfq_bio_for_metadata(bio));
 }
 
@@ -1135,14 +1139,11 @@ static noinline struct request *cfq_other_request(struct cfq_meta_data *cfqmd,
 	const u64 wait_ns = min(CFQ_OTHER_WAIT_NS, CFQ_OTHER_WAIT_COSTS *
 						   cfqmd->dd.mean_cost_ns);
 
-	struct request *rq;
-
 	if (cfqmd->other_sent_ns + wait_ns > now_ns)
 		return NULL;
-	rq = cfq_next_request(cfqmd, now_ns);
-	if (!rq || !cfq_opf_urgent(rq->cmd_flags))
-		cfqmd->other_sent_ns = now_ns;
-	return rq;
+	/* In order it may be an urgent one, too; but those are charged. */
+	cfqmd->other_sent_ns = now_ns;
+	return cfq_next_request(cfqmd, now_ns);
 }
 
 static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)

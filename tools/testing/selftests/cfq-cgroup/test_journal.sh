@@ -192,6 +192,8 @@ idle_ls_ahead() {
 
 # Who changes a part of a block holds the journal while he reads the whole
 idle_rewrites() {
+	local WITHIN=2
+
 	title "an idle group changes parts of blocks: fsync of another within $WITHIN s"
 	FS_OPTIONS=$ONLY_WANTED,nodelalloc use_small_groups make_parts
 	make_group idle
