@@ -127,8 +127,9 @@ static inline bool cfq_opf_urgent(blk_opf_t opf)
 }
 
 /*
- * Is it an urgent one that is only written back?  What a journal writes has REQ_IDLE;
- * to sync a file system need not be more urgent than to have a flusher do it.
+ * Is it an urgent one that is only written back, or swapped out?  What a journal
+ * writes has REQ_IDLE; to sync a file system need not be more urgent than to have a
+ * flusher do it.
  */
 static inline bool cfq_opf_written_back(blk_opf_t opf)
 {
