@@ -267,6 +267,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqd = waiter->cfqd;
 		list_del(&waiter->node);
 		cfqd->line_served_ns[waiter->class] = now_ns;
+		cfqd->nr_in_own_line--;
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
 		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
 		cfqd->nr_admitted++;
@@ -367,7 +368,7 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		   cfq_group_has_room(cfqd, class, nr);
 	if (!admitted && !nowait) {
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
-		if (!cfq_data_in_line(cfqd))
+		if (!cfqd->nr_in_own_line++)
 			cfq_group_line(cfqd, true);
 		cfq_group_waits(cfqd, ktime_get_ns());
 		waiter.cfqd = cfqd;

@@ -45,7 +45,7 @@ static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
 
 static inline bool cfq_data_in_line(const struct cfq_data *cfqd)
 {
-	return cfq_line_best(cfqd) < CFQ_NR_CLASSES;
+	return cfqd->nr_in_own_line;
 }
 
 /* Parts that are kept of all descriptors. */
