@@ -611,15 +611,17 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
  * the page cache of the device, and who needs the block waits for this.  Where it is
  * read as a file it is the folio that is locked, and not a buffer of it.
  */
-static noinline bool cfq_bio_for_metadata(struct bio *bio)
+static inline bool cfq_bio_for_metadata(struct bio *bio)
 {
 	struct address_space *mapping;
 	struct folio *folio;
 
-	if (!bio_has_data(bio) || bio->bi_iter.bi_size > PAGE_SIZE)
+	if (!bio->bi_iter.bi_size || bio->bi_iter.bi_size > PAGE_SIZE)
 		return false;
 	folio = page_folio(bio_page(bio));
-	mapping = folio_test_locked(folio) ? NULL : folio_mapping(folio);
+	if (likely(folio_test_locked(folio)))
+		return false;
+	mapping = folio_mapping(folio);
 	/* Swap space has no host. */
 	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode);
 }

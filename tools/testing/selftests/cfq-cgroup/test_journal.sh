@@ -577,6 +577,6 @@ borrows_little() {
 
 mount_unified
 run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites rt_fsync \
-	limit_journal light_journal swap swap_hog fsync_shares fsync_only meta_flood idle_meta_flood \
-	idle_task_meta_flood meta_crowd meta_wanted meta_written_back meta_synced cold_file \
-	borrows_little
+	limit_journal light_journal swap swap_hog fsync_shares fsync_only meta_flood \
+	idle_meta_flood idle_task_meta_flood meta_crowd meta_wanted meta_written_back \
+	meta_synced cold_file borrows_little
