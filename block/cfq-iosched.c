@@ -957,14 +957,12 @@ static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 	dd->held_for_equal = false;
 }
 
-/* @rq of @cfqq is sent, and costs @cost_ns if that is known now. */
+/* @rq of @cfqq is sent, has waited, and costs @cost_ns if that is known now. */
 static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
-					     struct request *rq, u64 cost_ns,
-					     u64 now_ns)
+					     struct request *rq, u64 waited_ns,
+					     u64 cost_ns, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	/* When it was made is not known where nobody counts that. */
-	const u64 queued_ns = rq->fifo_time - dd->tun.fifo_expire_ns[cfqq->sync];
 	const bool known = !cfq_charges_completed(dd, rq->cmd_flags);
 	struct cfq_entity *entity;
 	unsigned long charged_ns;
@@ -985,8 +983,8 @@ static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
 		else
 			cfq_entity_charge(entity, charged_ns);
 	}
-	cfq_group_sent(cfqq->cfqd, blk_rq_sectors(rq),
-		       now_ns - min(now_ns, queued_ns), known ? charged_ns : 0);
+	cfq_group_sent(cfqq->cfqd, blk_rq_sectors(rq), waited_ns,
+		       known ? charged_ns : 0);
 }
 
 static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
@@ -994,6 +992,8 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	/* When it was made is not known where nobody counts that. */
+	const u64 queued_ns = rq->fifo_time - dd->tun.fifo_expire_ns[cfqq->sync];
 	u64 cost_ns;
 
 	/* Time in which the device was idle is charged if it was for us. */
@@ -1031,7 +1031,8 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	if (!cfqq->nr_queued)
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 
-	cfqq_charge_sent(cfqq, rq, cost_ns, now_ns);
+	cfqq_charge_sent(cfqq, rq, now_ns - min(now_ns, queued_ns), cost_ns,
+			 now_ns);
 }
 
 /* @rq is sent out of order: it is urgent, or better classes kept it waiting. */
