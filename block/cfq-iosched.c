@@ -1130,16 +1130,15 @@ static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
 
 /*
  * There may be urgent requests without end, too, each of them of somebody who is not
- * yet in debt, or for a journal.  Among them is one of others so often, and not
- * more often than costs a sixteenth of the time.
+ * yet in debt, or for a journal.  Among them is one of others as often as costs an
+ * eighth of the time, or as a class waits.
  */
-#define CFQ_OTHER_WAIT_NS	(100 * NSEC_PER_MSEC)
-#define CFQ_OTHER_WAIT_COSTS	16
+#define CFQ_OTHER_WAIT_COSTS	8
 
 static noinline struct request *cfq_other_request(struct cfq_meta_data *cfqmd,
 						  u64 now_ns)
 {
-	const u64 wait_ns = min(CFQ_OTHER_WAIT_NS, CFQ_OTHER_WAIT_COSTS *
+	const u64 wait_ns = min(CFQ_CLASS_WAIT_NS, CFQ_OTHER_WAIT_COSTS *
 						   cfqmd->dd.mean_cost_ns);
 
 	if (cfqmd->other_sent_ns + wait_ns > now_ns)
