@@ -125,50 +125,48 @@ rt_has_all() {
 	expect "$(ios 1) and $(ios 2) reads" "$(ios 2) >= 5"
 }
 
-# Each of them comes in before those who have had something
-beside_new_tasks() {
-	local nr
+# has_its_reads FUNCTION: a reader that has been there for long, beside 60 that come anew again and
+# again, before those who have had something; FUNCTION is called with the number of each
+has_its_reads() {
+	local nr=0
 
-	title "who has been there for long has its reads beside ever new tasks"
 	load_disk
 	make_group g
 	watch_mb 30000 250
 	start_load g - read 1 30000
-	nr=0
 	while [ "$nr" -lt 60 ]; do
 		nr=$((nr + 1))
-		(run_as g - sh -c "i=$nr; while :; do i=\$(((i * 7919 + 13) % 29000)); \
-			$DD if=$DEV of=/dev/null skip=\$((i * 256)) \
-			bs=4k count=1 iflag=direct 2>/dev/null; done") &
-		LOADS="$LOADS $!"
-	done
-	sleep 3
-	measure 10
-	expect "$(ios 1) reads of it in 10 s" "$(ios 1) >= 10"
-}
-
-# The same with groups, each of which is there for one read
-beside_new_groups() {
-	local nr
-
-	title "a group that has been there for long has its reads beside ever new groups"
-	load_disk
-	make_group g
-	watch_mb 30000 250
-	start_load g - read 1 30000
-	nr=0
-	while [ "$nr" -lt 60 ]; do
-		nr=$((nr + 1))
-		(exec sh -c "i=$nr; while :; do i=\$(((i * 7919 + 13) % 29000)); \
-			mkdir $CG/n$nr; (echo 0 >$CG/n$nr/cgroup.procs; \
-			exec $DD if=$DEV of=/dev/null skip=\$((i * 256)) \
-			bs=4k count=1 iflag=direct 2>/dev/null); rmdir $CG/n$nr; done") &
+		("$1" "$nr") &
 		LOADS="$LOADS $!"
 	done
 	sleep 3
 	measure 10
 	expect "$(ios 1) reads of it in 10 s" "$(ios 1) >= 10"
 	stop_loads
+}
+
+new_tasks() {
+	run_as g - sh -c "i=$1; while :; do i=\$(((i * 7919 + 13) % 29000)); \
+		$DD if=$DEV of=/dev/null skip=\$((i * 256)) \
+		bs=4k count=1 iflag=direct 2>/dev/null; done"
+}
+
+beside_new_tasks() {
+	title "who has been there for long has its reads beside ever new tasks"
+	has_its_reads new_tasks
+}
+
+# Each is there for one read
+new_groups() {
+	exec sh -c "i=$1; while :; do i=\$(((i * 7919 + 13) % 29000)); \
+		mkdir $CG/n$1; (echo 0 >$CG/n$1/cgroup.procs; \
+		exec $DD if=$DEV of=/dev/null skip=\$((i * 256)) \
+		bs=4k count=1 iflag=direct 2>/dev/null); rmdir $CG/n$1; done"
+}
+
+beside_new_groups() {
+	title "a group that has been there for long has its reads beside ever new groups"
+	has_its_reads new_groups
 	rmdir "$CG"/n* 2>/dev/null
 }
 
