@@ -544,18 +544,37 @@ flood() {
 	measure "$seconds"
 }
 
+# end_by_force SECONDS: what each task of fio waits for, if it is still there then, and its end; who
+# has lost a request does not end even so
+end_by_force() {
+	local task
+
+	sleep "$1"
+	for task in /proc/[0-9]*/task/[0-9]*; do
+		[ "$(cat "$task/comm" 2>/dev/null)" = fio ] || continue
+		note "has not ended: $(cut -d " " -f 1-4 "$task/stat") $(cat "$task/syscall")"
+		sed 's/^/# /' "$task/stack"
+	done
+	killall -9 fio
+}
+
 # stop_loads [errors]: none may have ended before, or had an error unless told so
 stop_loads() {
-	local pid file
+	local pid file watcher=
 
 	[ -n "$LOADS" ] || return 0
 	# shellcheck disable=SC2086 # a list of numbers
 	kill $LOADS 2>/dev/null
+	if [ "$1" = errors ]; then
+		end_by_force 100 &
+		watcher=$!
+	fi
 	for pid in $LOADS; do
 		# fio ends with 128 when it is told to
 		wait "$pid" 2>/dev/null
 		[ $? -ge 128 ] || [ "$1" = errors ] || fail "fio has ended before its time"
 	done
+	[ -z "$watcher" ] || kill "$watcher" 2>/dev/null
 	LOADS=
 	for file in "$TMP"/fio.*; do
 		if [ "$1" != errors ] && grep -qsE 'error|err= *[1-9]' "$file"; then

@@ -708,6 +708,8 @@ static void cfq_unplug_work(struct work_struct *work)
 	dev->model->reset(dev);
 	list_for_each_entry_safe(cmd, next, &dev->cmds, in_device) {
 		cmd->status = BLK_STS_IOERR;
+		/* It is not for the timeout any more. */
+		cmd->hung = false;
 		cfq_finish(dev, cmd);
 	}
 	list_splice_init(&dev->done, &lost);
