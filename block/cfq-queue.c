@@ -274,18 +274,12 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 
-	if (!cfqq_on_tree(cfqq) || cfqq->nr_queued || cfqq_is_active(cfqq))
+	if (!cfqq_on_tree(cfqq) || cfqq->nr_queued || cfqq->nr_in_driver)
 		return;
-	if (cfqq->nr_in_driver) {
-		if (list_empty(&cfqq->idle_node))
-			list_add_tail(&cfqq->idle_node, &cfqmd->sent_cfqqs);
-		return;
-	}
 	if (dd->one_head || !dd->tun.group_idle_ns || !cfqq->owned) {
 		cfqq_leave(cfqq, now_ns);
 		return;
 	}
-	cfqq->last_end_ns = now_ns;
 	list_move_tail(&cfqq->idle_node, &cfqmd->idle_cfqqs);
 	cfqmd->expected_until_ns = max(cfqmd->expected_until_ns,
 				       now_ns + dd->tun.group_idle_ns);
