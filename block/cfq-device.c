@@ -201,7 +201,6 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	/* The time of a plug is that of its first request. */
 	par->probe_sent_ns = current->plug ? ktime_get_ns() : now_ns;
 	par->probe_bytes = bytes;
-	par->probe_write = rq_data_dir(rq) == WRITE;
 	par->probe_nr = dd->nr_in_driver;
 	par->probe_beside = dd->pages_in_driver;
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
@@ -226,18 +225,18 @@ static void cfq_set_write_work(struct cfq_parallelism *par)
 	par->write_work = cfq_write_work(write_ns, read_ns);
 }
 
-/* Learn from the request that is watched, which was completed at @now_ns. */
-void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns)
+/* Learn from the request that is watched, which is @done. */
+void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done)
 {
 	struct cfq_parallelism *par = &dd->par;
-	const bool write = par->probe_write;
+	const bool write = op_is_write(done->opf);
 	unsigned int pages;
 	u64 ns;
 
 	par->probe = NULL;
-	if (now_ns <= par->probe_sent_ns)
+	if (done->end_ns <= par->probe_sent_ns)
 		return;
-	ns = now_ns - par->probe_sent_ns;
+	ns = done->end_ns - par->probe_sent_ns;
 	pages = cfq_pages(par->probe_bytes);
 	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns,
 			pages, par->probe_beside, par->parallel);

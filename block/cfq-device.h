@@ -121,7 +121,7 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 		      u64 now_ns);
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq);
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
-void cfq_learn_completed(struct cfq_driver_data *dd, u64 now_ns);
+void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done);
 
 /* Are there too few samples of what requests like @rq take by themselves? */
 static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
@@ -313,7 +313,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	if (!cfq_charges_completed(dd, done->opf))
 		cfq_cost_add(&dd->pages_cost_ns, &dd->cost_work, spent_ns, work);
 	if (dd->par.probe == done->rq)
-		cfq_learn_completed(dd, now_ns);
+		cfq_learn_completed(dd, done);
 	return spent_ns;
 }
 

@@ -117,7 +117,6 @@ struct cfq_parallelism {
 	unsigned int	probe_bytes;	/* of data */
 	unsigned int	probe_nr;	/* requests in the device before it */
 	unsigned int	probe_beside;	/* pages of these */
-	bool		probe_write;
 	bool		probe_alone;	/* all but by itself */
 
 	/* What reads [0] and writes [1] take by themselves, for a page. */
