@@ -602,7 +602,7 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_data *due;
 
-	if (!cfq_group_must_wait(cfqd) || cfq_group_is_first(cfqd))
+	if (!cfq_group_must_wait(cfqd))
 		return false;
 	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, cfq_next_due);
 	return due && !due->nr_queued && !cfq_data_in_line(due) &&
@@ -689,7 +689,5 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 	/* It was to ride: the group whose turn it is may have to be waited for. */
 	if (cfqd->cfqmd->dd.one_head)
 		return cfqd != active ? active : NULL;
-	if (!cfqd_leaf(cfqd)->entity.st)
-		return NULL;
 	return cfq_next_group(cfqd_leaf(cfqd)->group, cfqd_leaf(cfqd), now_ns);
 }

@@ -999,8 +999,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	/* Time in which the device was idle is charged if it was for us. */
 	if (unlikely(dd->held_cfqq))
 		cfqq_end_hold(cfqq, now_ns);
-	if (!dd->nr_in_driver && cfqq_is_active(cfqq) &&
-	    cfqq->idle_until_ns >= now_ns) {
+	if (!dd->nr_in_driver && cfqq->idle_until_ns >= now_ns) {
 		cfq_group_count(cfqd, CFQ_STAT_IDLE,
 				now_ns - dd->charged_until_ns);
 	} else if (!dd->nr_in_driver || (dd->one_head &&
