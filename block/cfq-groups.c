@@ -256,6 +256,13 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 		cfq_member_preempt(top, was_away);
 }
 
+static void cfq_tell_turn_over(const struct cfq_data *cfqd, const char *end)
+{
+	trace_cfq_expire(cfqd, NULL, cfqd->turn_used_ns, end);
+	cfq_group_message(cfqd, "expired used_ns=%llu reason=%s",
+			  cfqd->turn_used_ns, end);
+}
+
 /* No group has the device for itself any more. */
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 const char *end)
@@ -268,7 +275,7 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 		return;
 	cfqmd->active_cfqd = NULL;
 	cfq_expire_active(cfqd, now_ns, "turn");
-	cfq_tell_turn_over(cfqd, cfqd->turn_used_ns, end);
+	cfq_tell_turn_over(cfqd, end);
 }
 
 /* Nothing of @cfqd is queued, sent or awaited; it may wait for descriptors. */
@@ -644,6 +651,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqmd->active_cfqd;
 	const char *end = "empty";
+	struct cfq_entity *entity;
 	bool again = false;
 
 	lockdep_assert_held(&cfqmd->lock);
@@ -663,7 +671,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	}
 	if (again) {
 		/* Its active queue keeps what it has. */
-		cfq_tell_turn_over(cfqd, cfqd->turn_used_ns, end);
+		cfq_tell_turn_over(cfqd, end);
 	} else {
 		cfq_groups_end_turn(cfqmd, now_ns, end);
 		/* Who rides is in the disk when its turn comes, with all it has. */
@@ -675,7 +683,10 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfqd->turn_used_ns = 0;
 	cfqd->turn_cut = false;
 	cfq_group_count(cfqd, CFQ_STAT_SLICES, 1);
-	cfq_tell_turn(cfqd, &cfqd_set_member(cfqd)->entity);
+	entity = &cfqd_set_member(cfqd)->entity;
+	trace_cfq_select(cfqd, NULL, entity, "turn");
+	cfq_group_message(cfqd, "chosen weight=%u queued=%u", entity->weight,
+			  cfqd->nr_queued);
 	return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 }
 

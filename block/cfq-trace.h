@@ -34,21 +34,4 @@ do {									\
 			  ##__VA_ARGS__);				\
 } while (0)
 
-/* The turn of a group begins; @entity is what it competes with. */
-static inline void cfq_tell_turn(const struct cfq_data *cfqd,
-				 const struct cfq_entity *entity)
-{
-	trace_cfq_select(cfqd, NULL, entity, "turn");
-	cfq_group_message(cfqd, "chosen weight=%u queued=%u", entity->weight,
-			  cfqd->nr_queued);
-}
-
-static inline void cfq_tell_turn_over(const struct cfq_data *cfqd, u64 used_ns,
-				      const char *end)
-{
-	trace_cfq_expire(cfqd, NULL, used_ns, end);
-	cfq_group_message(cfqd, "expired used_ns=%llu reason=%s", used_ns,
-			  end);
-}
-
 #endif /* _CFQ_TRACE_H */
