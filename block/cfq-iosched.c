@@ -891,44 +891,33 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	const s64 max_lead_ns = dd->tun.slice_ns[1];
 	struct cfq_queue *cfqq;
 	enum cfq_class class;
+	bool slice;
 
 	if (cfq_select_active(cfqd, now_ns, &cfqq))
 		return cfqq;
 
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
-		struct cfq_entity *first, *entity;
+		struct cfq_service_tree *st = &cfqd->queues.of[class];
+		struct cfq_entity *entity;
 
-		first = cfq_st_first(&cfqd->queues.of[class]);
-		for (entity = first; entity; entity = cfq_st_next(entity)) {
-			if (dd->one_head &&
-			    cfq_entity_lead(entity, first) > max_lead_ns)
-				break;
+		for (entity = cfq_st_first(st); entity; entity = cfq_st_next(entity)) {
 			cfqq = entity_to_cfqq(entity);
 			if (!cfq_entity_sends(entity) ||
 			    cfqq_hold_long(cfqq, now_ns))
 				continue;
+			slice = cfqq_wants_slice(cfqq);
 			/* A slice is for the group's own turn. */
-			if (cfqq_wants_slice(cfqq) && !cfq_group_has_turn(cfqd))
+			if (slice && !cfq_group_has_turn(cfqd))
 				continue;
-			/*
-			 * Who is further behind is in the disk, and due next,
-			 * or waits for the group's turn.
-			 */
-			if (dd->one_head && entity != first &&
-			    entity_to_cfqq(first)->sync &&
-			    cfqq_keeps_head(cfqq))
-				return NULL;
-			if (!dd->one_head && cfq_order_matters(dd) &&
-			    cfqq_outran_others(cfqq))
+			if (cfq_order_matters(dd) && cfqq_outran_others(cfqq))
 				break;
-			if (cfqq_wants_slice(cfqq))
+			if (slice)
 				cfq_activate(cfqq, now_ns);
 			return cfqq;
 		}
-		if (first && cfq_order_matters(dd))
+		if (st->nr && cfq_order_matters(dd))
 			break;
 	}
 	return NULL;

@@ -208,22 +208,29 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 #define CFQ_LEVEL_LOOK		16
 
 /*
- * Is @cfqq, without a head where order matters, so far ahead of others that it
- * has to wait?  Only of those of another level: to hold a flood back for a lone
- * reader among its equals costs some of the device.  It is not done for async
+ * Is @cfqq, where order matters, so far ahead of others that it has to wait?
+ *
+ * On a disk by a slice, or at all if it keeps the head for long: who is further
+ * behind is in the disk, and due next, or waits for the group's turn.  Without a
+ * head only of those of another level: to hold a flood back for a lone reader
+ * among its equals costs some of the device.  There it is not done for async
  * queues, which are bounded in another way.
  */
 bool cfqq_outran_others(const struct cfq_queue *cfqq)
 {
+	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	const struct cfq_entity *own = &cfqq->entity;
-	const s64 max_lead_ns = cfq_lead_ns(cfqd_dd(cfqq->cfqd), own, 1,
-					    CFQ_MIXED_LEAD_PART);
-	struct cfq_entity *entity;
+	struct cfq_entity *entity = cfq_st_first(own->st);
+	s64 max_lead_ns = dd->tun.slice_ns[1];
 	int nr = 0;
 
+	if (dd->one_head)
+		return cfq_entity_lead(own, entity) > max_lead_ns ||
+		       (entity != own && entity_to_cfqq(entity)->sync &&
+			cfqq_keeps_head(cfqq));
 	if (!cfqq->sync)
 		return false;
-	entity = cfq_st_first(own->st);
+	max_lead_ns = cfq_lead_ns(dd, own, 1, CFQ_MIXED_LEAD_PART);
 	while (cfq_entity_lead(own, entity) > max_lead_ns &&
 	       nr++ < CFQ_LEVEL_LOOK) {
 		if (entity->weight != own->weight && entity_to_cfqq(entity)->sync)
