@@ -458,7 +458,7 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfqmd->dd.held_cfqq = NULL;
 	cfqmd->dd.held_for_equal = false;
 	/* That of a plug may be earlier than what was just completed. */
-	cfq_end_idle(cfqmd, 0, U64_MAX);
+	cfq_end_idle(cfqmd, U64_MAX);
 	cfq_groups_end_turn(cfqmd, now_ns, "drain");
 	cfq_device_set_one_head(&cfqmd->dd, one_head, now_ns);
 	WRITE_ONCE(cfqmd->nothing_to_send, false);
@@ -474,7 +474,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 
 	cfq_lock(cfqmd);
 	withheld = cfqmd->withheld;
-	cfq_end_idle(cfqmd, cfqmd->dd.tun.group_idle_ns, now_ns);
+	cfq_end_idle(cfqmd, now_ns);
 	if (unlikely(cfq_heads_ask(&cfqmd->dd, now_ns)))
 		cfq_decide_heads(cfqmd, now_ns);
 	list_for_each_entry_safe(rq, next, list, queuelist) {
@@ -1154,8 +1154,7 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 choose:
 	/* A disk is charged by it; elsewhere that of a plug is near enough. */
 	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
-	cfq_end_idle(cfqmd, cfq_must_empty(&cfqmd->dd) ? 0 :
-		     cfqmd->dd.tun.group_idle_ns, now_ns);
+	cfq_end_idle(cfqmd, now_ns);
 	rq = cfq_urgent_request(cfqmd, now_ns);
 	if (unlikely(rq)) {
 		rq = cfq_other_request(cfqmd, now_ns) ?: cfq_give_first(rq, now_ns);
@@ -1659,7 +1658,7 @@ static void cfq_exit_sched(struct elevator_queue *eq)
 	struct request_queue *q = cfqmd->dd.queue;
 
 	cfq_lock(cfqmd);
-	cfq_end_idle(cfqmd, 0, ktime_get_ns());
+	cfq_end_idle(cfqmd, U64_MAX);
 	cfq_unlock(cfqmd);
 	cfq_groups_exit(cfqmd);
 	kvfree(cfqmd->records);

@@ -308,16 +308,17 @@ static inline enum cfq_slot cfq_bio_slot(struct bio *bio,
 			CFQ_SLOT_SYNC + cfq_ioprio_to_class(bio->bi_ioprio);
 }
 
-/* The queues that have been idle for so long leave their trees. */
-static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 window_ns,
-				u64 now_ns)
+/* The queues that have been idle for a group_idle, or need not be, leave their trees. */
+static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
+	const struct cfq_driver_data *dd = &cfqmd->dd;
 	struct cfq_queue *cfqq, *next;
 
 	lockdep_assert_held(&cfqmd->lock);
 
 	list_for_each_entry_safe(cfqq, next, &cfqmd->idle_cfqqs, idle_node) {
-		if (cfqq->last_end_ns + window_ns > now_ns)
+		if (cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns &&
+		    !cfq_must_empty(dd))
 			return;
 		cfqq_leave(cfqq, cfqq->last_end_ns);
 	}

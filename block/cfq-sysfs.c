@@ -73,7 +73,7 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 		return ret;
 	cfq_lock(cfqmd);
 	/* Weights are looked at when a queue has something to do again. */
-	cfq_end_idle(cfqmd, 0, ktime_get_ns());
+	cfq_end_idle(cfqmd, U64_MAX);
 	*cfq_tunable_value(cfqmd, tunable) = value * tunable->unit;
 	cfq_unlock(cfqmd);
 	return count;
@@ -206,7 +206,7 @@ static int cfq_show(struct request_queue *q, struct seq_file *m,
 		struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
 		cfq_lock(cfqmd);
-		cfq_end_idle(cfqmd, 0, ktime_get_ns());
+		cfq_end_idle(cfqmd, U64_MAX);
 		show(cfqmd, m);
 		cfq_unlock(cfqmd);
 	}
