@@ -179,23 +179,22 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	u64 credit_ns = 0;
+	s64 credit_ns = 0;
 
 	/*
-	 * Between one request and the next a task has not been away.  Who was
-	 * away for long is as good as new.
+	 * However many come that are new, the clock goes on.  Between one request
+	 * and the next a task has not been away.  Who was away for long is as good
+	 * as new.
 	 */
-	if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
+	if (!cfqq->sent_ns)
+		credit_ns = -cfq_vdisktime_delta(cfqq->cost_ns,
+						 cfqq->entity.weight);
+	else if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
 		credit_ns = dd->tun.slice_ns[1];
 	else if (dd->one_head)
 		cfqq->served_ns -= min(cfqq->served_ns,
 				       (now_ns - cfqq->last_end_ns) /
 				       CFQ_FAVOURS_PART);
-	/* So the clock goes on, however many come that are new. */
-	if (!cfqq->sent_ns)
-		cfqq->entity.vdisktime =
-			cfq_entity_tree(&cfqq->entity)->min_vdisktime +
-			cfq_vdisktime_delta(cfqq->cost_ns, cfqq->entity.weight);
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);

@@ -94,8 +94,8 @@ static inline void cfq_st_update_min(struct cfq_service_tree *st)
 
 /*
  * @entity has something to do.  It comes in at the tree's minimum if it is behind that by
- * more than @credit_ns: absence earns no credit.  If it is ahead it stays ahead: a short
- * gap forgives no debt.
+ * more than @credit_ns, or so much later if that is negative: absence earns no credit.  If
+ * it is ahead it stays ahead: a short gap forgives no debt.
  */
 static inline void cfq_st_add(struct cfq_service_tree *st,
 			      struct cfq_entity *entity, s64 credit_ns)
