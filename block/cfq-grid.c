@@ -215,8 +215,8 @@ void cfq_group_put(struct cfq_data *cfqd)
 		struct cfq_data *parent = cfqd->self.group;
 
 		list_del(&cfqd->column_node);
-		if (WARN_ON_ONCE(cfqd_leaf(cfqd)->entity.st || cfqd_leaf(cfqd)->waiting))
-			cfq_group_went_idle(cfqd, 0);
+		if (WARN_ON_ONCE(member_counts(cfqd_leaf(cfqd))))
+			cfq_group_not_busy(cfqd, 0);
 		if (cfqmd->active_cfqd == cfqd)
 			cfq_groups_end_turn(cfqmd, 0, "left");
 		if (cfqmd->sync_writer == cfqd)

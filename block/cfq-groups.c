@@ -233,7 +233,7 @@ static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 {
 	struct cfq_member *member = cfqd_leaf(cfqd), *top = NULL;
-	const bool new = !member->entity.st && !member->waiting;
+	const bool new = !member_counts(member);
 	bool was_away = false;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -278,56 +278,41 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 	cfq_tell_turn_over(cfqd, end);
 }
 
-/* Nothing of @cfqd is queued, sent or awaited; it may wait for descriptors. */
-void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns)
+/*
+ * Nothing of @cfqd is queued, sent or awaited.  If tasks of it wait for descriptors its
+ * weight counts all the same, from when the first one does; and it is a newcomer when
+ * that has its request only if it was away before.
+ */
+void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	bool waiting = cfq_data_wants(cfqd);
-	struct cfq_member *member;
+	struct cfq_member *member = cfqd_leaf(cfqd);
+	bool waiting = cfqd->nr_admitted || cfq_data_in_line(cfqd);
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (!waiting) {
-		if (cfqmd->active_cfqd == cfqd)
-			cfq_groups_end_turn(cfqmd, now_ns, "empty");
-		if (cfqd_leaf(cfqd)->entity.st || cfqd_leaf(cfqd)->waiting)
-			cfqmd->nr_busy_groups--;
-	}
-	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
-		if (member->entity.st)
-			cfq_st_del(&member->entity);
-		else if (member->waiting == waiting)
-			break;
-		member_set_waiting(member, waiting);
+	if (!waiting && cfqmd->active_cfqd == cfqd)
+		cfq_groups_end_turn(cfqmd, now_ns, "empty");
+	cfqmd->nr_busy_groups += waiting - member_counts(member);
+	for (; member->group; member = member_above(member)) {
 		/* What was urgent was done in the turns of others. */
-		if (!member->urgent_only)
+		bool was_away = member->urgent_only;
+
+		if (member->entity.st) {
+			cfq_st_del(&member->entity);
+		} else {
+			if (member->waiting == waiting)
+				break;
+			was_away = cfq_member_was_away(member, now_ns);
+		}
+		if (!was_away)
 			member->idle_since_ns = waiting ? CFQ_NOT_IDLE : now_ns;
+		member_set_waiting(member, waiting);
 		if (cfq_trees_busy(&member->group->members))
 			break;
 		/* All that there is waits. */
 		waiting = cfq_class_outranked(&member->group->members,
 					      CFQ_NR_CLASSES);
-	}
-}
-
-/*
- * A task of @cfqd waits for a descriptor: its weight counts from now on.  If it
- * was away, it is a newcomer when it has its request.
- */
-void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns)
-{
-	struct cfq_member *member = cfqd_leaf(cfqd);
-
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	if (!member->entity.st && !member->waiting)
-		cfqd->cfqmd->nr_busy_groups++;
-	for (; member->group; member = member_above(member)) {
-		if (member->entity.st || member->waiting)
-			return;
-		if (!cfq_member_was_away(member, now_ns))
-			member->idle_since_ns = CFQ_NOT_IDLE;
-		member_set_waiting(member, true);
 	}
 }
 

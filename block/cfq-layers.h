@@ -83,8 +83,7 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more);
 void cfq_group_line(struct cfq_data *cfqd, bool begun);
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
-void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns);
-void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns);
+void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_ready(struct cfq_data *cfqd, int n);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
@@ -184,8 +183,7 @@ cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 static inline void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent,
 					 u64 now_ns) { }
-static inline void cfq_group_went_idle(struct cfq_data *cfqd, u64 now_ns) { }
-static inline void cfq_group_waits(struct cfq_data *cfqd, u64 now_ns) { }
+static inline void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns) { }
 static inline void cfq_group_ready(struct cfq_data *cfqd, int n) { }
 static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns) { }
 static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,

@@ -58,6 +58,12 @@ member_tree(const struct cfq_member *member)
 	return cfq_entity_tree(&member->entity);
 }
 
+/* Does the weight of @member count, on its tree or as it waits for descriptors? */
+static inline bool member_counts(const struct cfq_member *member)
+{
+	return member->entity.st || member->waiting;
+}
+
 /* Has the member tasks that wait for a descriptor? */
 static inline bool member_in_line(const struct cfq_member *member)
 {
@@ -69,7 +75,7 @@ static inline unsigned int member_rivals_weight(const struct cfq_member *member)
 {
 	const struct cfq_trees *trees = &member->group->members;
 	unsigned int weight = member->entity.weight;
-	unsigned int total = member->entity.st || member->waiting ? 0 : weight;
+	unsigned int total = member_counts(member) ? 0 : weight;
 	enum cfq_class class;
 
 	for (class = 0; class <= member->entity.class; class++)

@@ -248,7 +248,7 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 	cfq_st_del(&cfqq->entity);
 	cfqd->nr_sync_busy -= cfqq->sync;
 	if (!cfq_trees_busy(&cfqd->queues))
-		cfq_group_went_idle(cfqd, now_ns);
+		cfq_group_not_busy(cfqd, now_ns);
 }
 
 /*

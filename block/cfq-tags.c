@@ -289,8 +289,8 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 
 	WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted - 1);
 	cfqd->nr_admitted--;
-	if (!cfq_data_wants(cfqd) && !cfq_trees_busy(&cfqd->queues))
-		cfq_group_went_idle(cfqd, ktime_get_ns());
+	if (!cfq_trees_busy(&cfqd->queues))
+		cfq_group_not_busy(cfqd, ktime_get_ns());
 	/* Should it not come to a request, nobody else would. */
 	if (cfq_nr_descriptors(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
 		cfq_admit_waiters(cfqmd);
@@ -370,7 +370,8 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
 		if (!cfqd->nr_in_own_line++)
 			cfq_group_line(cfqd, true);
-		cfq_group_waits(cfqd, ktime_get_ns());
+		if (!cfq_trees_busy(&cfqd->queues))
+			cfq_group_not_busy(cfqd, ktime_get_ns());
 		waiter.cfqd = cfqd;
 		cfq_wait(&waiter, &cfqd->line[class]);
 		admitted = true;

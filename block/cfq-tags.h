@@ -69,10 +69,4 @@ cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
 	return total - kept;
 }
 
-/* Requests are queued, or would be if there were descriptors for them. */
-static inline bool cfq_data_wants(const struct cfq_data *cfqd)
-{
-	return cfqd->nr_queued || cfqd->nr_admitted || cfq_data_in_line(cfqd);
-}
-
 #endif /* CFQ_TAGS_H */
