@@ -204,46 +204,30 @@ static ssize_t cfqc_settings_write(struct kernfs_open_file *of, char *buf,
 	return ret ?: nbytes;
 }
 
-/* Of so many groups what they have is counted at a time. */
-#define CFQ_COUNT_GROUPS	256
-
 /*
  * Adds the requests of @group and those below it that wait, and that were sent.
- * There may be very many groups, so the lock is let go of now and then.
+ * There may be very many groups, so it is done without the lock.
  */
-static void cfqd_count_requests(struct cfq_data *group, unsigned int *queued,
-				unsigned int *inflight)
-	__must_hold(&group->cfqmd->lock)
+static void cfqd_count_requests(const struct cfq_data *group,
+				unsigned int *queued, unsigned int *inflight)
 {
-	struct cfq_meta_data *cfqmd = group->cfqmd;
-	struct cfq_data *cfqd = group, *above, *held = NULL;
-	unsigned int nr = 0;
+	const struct cfq_data *cfqd = group;
 
-	lockdep_assert_held(&cfqmd->lock);
-	lockdep_assert_held(&cfq_grid_mutex);
+	guard(rcu)();
+	list_for_each_entry_from_rcu(cfqd, &group->cfqmd->column, column_node) {
+		/* It is only shown, so it may be of any moment, */
+		const unsigned int waiting = data_race(cfqd->nr_queued);
+		/* and so may this. */
+		const unsigned int sent = data_race(cfqd->nr_in_driver);
+		const struct cfq_data *above = waiting || sent ? cfqd : NULL;
 
-	if (!cfqmd->nr_queued && !cfqmd->dd.nr_in_driver)
-		return;
-	list_for_each_entry_from(cfqd, &cfqmd->column, column_node) {
-		above = cfqd->nr_queued || cfqd->nr_in_driver ? cfqd : NULL;
 		while (above && above != group)
 			above = above->self.group;
 		if (above) {
-			*queued += cfqd->nr_queued;
-			*inflight += cfqd->nr_in_driver;
+			*queued += waiting;
+			*inflight += sent;
 		}
-		if (++nr % CFQ_COUNT_GROUPS)
-			continue;
-		/* It stays on the list until the next one is held. */
-		cfqd->ref++;
-		cfq_unlock(cfqmd);
-		cfq_lock(cfqmd);
-		if (held)
-			cfq_group_put(held);
-		held = cfqd;
 	}
-	if (held)
-		cfq_group_put(held);
 }
 
 /* By what has @cfqc the weight that it has on a device? */
@@ -276,8 +260,9 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 
 		cfq_lock(cfqmd);
 		memcpy(stats, cfqd->stats, sizeof(stats));
-		cfqd_count_requests(cfqd, &queued, &inflight);
 		cfq_unlock(cfqmd);
+		if (cfq_nr_descriptors(cfqmd))
+			cfqd_count_requests(cfqd, &queued, &inflight);
 
 		seq_printf(m,
 			   "%u:%u time=%llu sectors=%llu requests=%llu wait=%llu queued=%u inflight=%u idle=%llu merges=%llu slices=%llu weight_by=%s\n",

@@ -180,7 +180,7 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	cfqd_apply_settings(cfqd, cfqc);
 	cfqd->cfqc = cfqc;
 	cfqd->cgroup_id = cgroup_id(cfq_cgroup_css(cfqc)->cgroup);
-	list_add_tail(&cfqd->column_node, &cfqmd->column);
+	list_add_tail_rcu(&cfqd->column_node, &cfqmd->column);
 	list_add_tail_rcu(&cfqd->row_node, &cfqc->row);
 	cfq_group_message(cfqd, "created parent=%llu weight=%u",
 			  parent ? cfq_group_id(parent) : 0,
@@ -214,7 +214,7 @@ void cfq_group_put(struct cfq_data *cfqd)
 	while (cfqd && !--cfqd->ref) {
 		struct cfq_data *parent = cfqd->self.group;
 
-		list_del(&cfqd->column_node);
+		list_del_rcu(&cfqd->column_node);
 		if (WARN_ON_ONCE(member_counts(cfqd_leaf(cfqd))))
 			cfq_group_not_busy(cfqd, 0);
 		if (cfqmd->active_cfqd == cfqd)

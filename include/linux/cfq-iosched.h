@@ -328,7 +328,7 @@ struct cfq_data {
 	u64			cgroup_id;	/* also then */
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
-	struct rcu_head		rcu;		/* see cfq_group_limits_current() */
+	struct rcu_head		rcu;		/* for who has not the lock */
 	u64			turn_used_ns;
 	bool			turn_cut;	/* over before its time */
 	u64			stats[CFQ_NR_STATS];
@@ -381,7 +381,7 @@ struct cfq_meta_data {
 #ifdef CONFIG_CFQ_CGROUP
 	unsigned int		nr_busy_groups;	/* their tasks have something to do */
 	struct cfq_data		*active_cfqd;	/* whose turn it is */
-	struct list_head	column;		/* all cfq_data, parents first */
+	struct list_head	column;		/* all cfq_data, parents first; RCU */
 #endif
 };
 
