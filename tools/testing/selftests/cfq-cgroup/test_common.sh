@@ -544,18 +544,33 @@ flood() {
 	measure "$seconds"
 }
 
-# end_by_force SECONDS: what each task of fio waits for, if it is still there then, and its end; who
-# has lost a request does not end even so
-end_by_force() {
-	local task
+# live_jobs PID: the processes that fio PID has started
+live_jobs() {
+	cat /proc/[0-9]*/stat 2>/dev/null | awk -v pid="$1" '$4 == pid && $3 != "Z" { print $1 }'
+}
 
-	sleep "$1"
-	for task in /proc/[0-9]*/task/[0-9]*; do
-		[ "$(cat "$task/comm" 2>/dev/null)" = fio ] || continue
-		note "has not ended: $(cut -d " " -f 1-4 "$task/stat") $(cat "$task/syscall")"
-		sed 's/^/# /' "$task/stack"
+# end_by_force: loads that do not end.  Told to end while it ends anyway, as after errors, fio 3.33
+# may wait for itself, with no job left: its signal handler uses malloc(). Who has lost a request
+# does not end even so, and what it waits for is shown.
+end_by_force() {
+	local pid task pids=
+
+	sleep 20
+	for pid in $LOADS; do
+		[ -n "$(live_jobs "$pid")" ] || kill -9 "$pid" 2>/dev/null
 	done
-	killall -9 fio
+	sleep 80
+	for pid in $LOADS; do
+		pids="$pids $pid $(live_jobs "$pid")"
+	done
+	for pid in $pids; do
+		for task in /proc/"$pid"/task/*; do
+			note "is still there: $(cut -d " " -f 1-4 "$task/stat") $(cat "$task/syscall")"
+			sed 's/^/# /' "$task/stack"
+		done
+	done 2>/dev/null
+	# shellcheck disable=SC2086 # a list of numbers
+	kill -9 $pids
 }
 
 # stop_loads [errors]: none may have ended before, or had an error unless told so
@@ -566,7 +581,7 @@ stop_loads() {
 	# shellcheck disable=SC2086 # a list of numbers
 	kill $LOADS 2>/dev/null
 	if [ "$1" = errors ]; then
-		end_by_force 100 &
+		end_by_force &
 		watcher=$!
 	fi
 	for pid in $LOADS; do

@@ -196,8 +196,10 @@ faults() {
 		# Requeued by the timeout, and right in the end
 		echo "3 requeue" >"$MODEL/hang"
 
-		on cfqd1 start_load g0 rt/0 mix 4 0 --continue_on_error=all
-		on cfqd1 start_load g7 - read 4 1000 --continue_on_error=all
+		# Of errors only some are passed over, and others, as ETIMEDOUT, if told so
+		set -- --continue_on_error=all --ignore_error=EIO:110,EIO:110
+		on cfqd1 start_load g0 rt/0 mix 4 0 "$@"
+		on cfqd1 start_load g7 - read 4 1000 "$@"
 		echo "0 1000000 20" >"$disk/fail"
 		sleep 2
 		echo 5 >"$disk/hang"
