@@ -3,7 +3,7 @@
  * CFQ: the arithmetic behind its decisions.
  *
  * Pure functions over plain values, apart from the moving averages, which
- * update the sums they are handed.  block/cfq-kunit.c tests each of them.
+ * update the sums they are handed.  block/cfq-kunit.c tests them.
  */
 #ifndef _BLOCK_CFQ_CALC_H
 #define _BLOCK_CFQ_CALC_H

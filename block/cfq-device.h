@@ -319,8 +319,8 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 
 /*
  * A disk that puts requests in order may leave one that had to go first for last,
- * and for as long as it gets others.  So it gets none once that takes too long,
- * until it is served or seems to be lost.
+ * and for as long as it gets others.  So it gets none but urgent ones once that
+ * takes too long, until it is served or seems to be lost.
  */
 #define CFQ_FIRST_WAIT_NS	(50 * NSEC_PER_MSEC)
 

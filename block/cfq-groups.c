@@ -53,8 +53,8 @@
  *    short turns will be passed over now and then.  Only where the next in
  *    turn have one or a few requests does it send no more than its turn has
  *    time for.  A turn is cut short when the group has nothing more to send
- *    and is not worth waiting for, and when somebody who is behind, or of a
- *    better class, comes back from a real absence.
+ *    and is not worth waiting for, and when somebody of a better class comes, or
+ *    somebody who is behind comes back from a real absence.
  *
  *    A few requests are too few for a disk to put in order.  So when all that
  *    the active group has are in the disk, others that have about as few send

@@ -3,8 +3,8 @@
  * CFQ I/O scheduler: the per-task layer.
  *
  * What it shares out is the time of the device.  Every task has a cfq_queue
- * (cfqq) for its synchronous requests; asynchronous writes share one cfqq per
- * priority, and so do synchronous requests that a task submits on behalf of a
+ * (cfqq) for its synchronous requests of each class; asynchronous writes share one
+ * cfqq per priority, and so do synchronous requests that a task submits on behalf of a
  * group that is not its own.  All cfqqs of one group on one device belong to a
  * cfq_data (cfqd), and this file only ever looks at one cfqd.  Which cfqd is
  * served, and when, is the business of the group layer (block/cfq-groups.c);
@@ -72,7 +72,8 @@
  *    gains nothing and would let some wait for long.
  *
  * 6. What others wait for.  Requests for metadata, the journal and swap space are
- *    sent before all others: cfq_opf_urgent(), cfq_urgent_request(), rq_for_others().
+ *    sent before others, of which one is sent now and then: cfq_opf_urgent(),
+ *    cfq_urgent_request(), cfq_other_request(), rq_for_others().
  *
  * 7. The lock.  A completion does not take it unless it has to: cfq_leave_done().
  *

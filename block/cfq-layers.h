@@ -66,8 +66,8 @@ static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
 }
 
 /*
- * The group layer, for the per-task layer.  All but those that set up and
- * remove are called under cfqmd->lock; described in block/cfq-groups.c.
+ * The group layer, for the per-task layer.  Called under cfqmd->lock, but for
+ * those that set up and remove, and where it is said otherwise.
  */
 #ifdef CONFIG_CFQ_CGROUP
 int cfq_groups_register(void);

@@ -11,9 +11,10 @@
  *    that they may be lost (cfq_end_stuck()), or will have one in a moment: as
  *    the active queue of a disk, elsewhere for a group_idle (cfqq_check_idle()).
  *    A group is there while one of its queues or child groups is.
- *  - Who comes back after an absence is served before its equals and has no
- *    credit; who is ahead stays ahead.  A short gap changes nothing.  A queue that
- *    is new comes in by one request later, so that the clock goes on.
+ *  - Who comes back after an absence comes in where the clock is; who is ahead
+ *    stays ahead.  A short gap changes nothing.  So that the clock goes on however
+ *    many come, a queue that is new comes in by one request later, and a group,
+ *    which may come in a little before, after the last one that did.
  *  - The virtual time of an entity changes by what it is charged, and for one
  *    that is behind but has nothing to send, when others are served instead.
  *  - Questions change nothing and arm no timer.
@@ -370,7 +371,7 @@ static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 /*
  * An urgent request that costs so much goes before those of better classes than that
  * of @entity.
- * Return: when at least half of what may be borrowed is there again.
+ * Return: when all but an eighth of what a class may borrow is there again.
  */
 static inline u64 cfq_class_borrow(const struct cfq_entity *entity, u64 cost_ns,
 				   u64 now_ns)

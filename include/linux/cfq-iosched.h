@@ -211,7 +211,7 @@ struct cfq_driver_data {
 	unsigned int		lost_work;
 	u64			lost_since_ns;
 	u64			full_since_ns;
-	u64			mean_cost_ns;	/* of a request, for new queues */
+	u64			mean_cost_ns;	/* of a request, about */
 	/* Without a head: what the work of CFQ_COST_PAGES costs. */
 	u64			pages_cost_ns;
 	unsigned int		cost_work; /* of which that is the mean */
@@ -288,9 +288,10 @@ struct cfq_queue {
 
 /*
  * Per-task CFQ of one group on one device.  All fields are protected by
- * cfqmd->lock, @row_node in addition by the group layer's own locks.  References
- * are held by the grid (one, until the cgroup or the scheduler goes away), by
- * each cfq_queue and by the cfq_data of each child group.
+ * cfqmd->lock, @row_node in addition by the group layer's own locks; limits, and
+ * the requests for cfq.stat, are read under RCU, too.  References are held by
+ * the grid (one, until the cgroup or the scheduler goes away), by each
+ * cfq_queue and by the cfq_data of each child group.
  */
 struct cfq_data {
 	struct cfq_meta_data	*cfqmd;
@@ -339,8 +340,8 @@ struct cfq_data {
 };
 
 /*
- * The scheduler of one device.  @nr_queued, @nothing_to_send, @nr_waiting and
- * @nr_admitted are read locklessly, too.
+ * The scheduler of one device.  @nr_queued, @withheld, @nothing_to_send,
+ * @nr_waiting and @nr_admitted are read locklessly, too.
  */
 struct cfq_meta_data {
 	/*
@@ -358,7 +359,7 @@ struct cfq_meta_data {
 	struct list_head	dispatch;	/* not scheduled, but sent first */
 	struct list_head	urgent[2];	/* queued, before others; [0] written back */
 	unsigned int		nr_written_back; /* sent out of order, in the device */
-	u64			other_sent_ns;	/* when one that is not urgent was */
+	u64			other_sent_ns;	/* when one was asked for in order */
 	u64			repay_until_ns;	/* the task that inserts; 0 if none */
 	u64			repay_ns;	/* no longer than that */
 	struct cfq_data		*sync_writer;	/* whose sync write was last completed */
