@@ -59,10 +59,10 @@
  *    Waiting needs no timer while nobody else wants the device; it is armed
  *    by a dispatch that finds other requests and must not send them.
  *
- * 4. Preemption.  A request of a better class ends the slice of the active
- *    queue, and so does one of another queue that is close to the head while
- *    the active queue idles (a close cooperator; e.g. two tasks that read one
- *    file in turns).  A task that exits gives up its slice at once.
+ * 4. Preemption.  A better class that has something to do ends the slice of the
+ *    active queue.  While that idles, another queue that has a request close to
+ *    the head takes what is left of it (a close cooperator; e.g. two tasks that
+ *    read one file in turns).  A task that exits gives up its slice at once.
  *
  * 5. Choice within a queue.  The request that is nearest to the head, going
  *    up; a request behind the head counts back_seek_penalty times its
@@ -219,23 +219,6 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 	return true;
 }
 
-/* Should the request that just came to @cfqq end the active queue's slice? */
-static bool cfqq_should_preempt(const struct cfq_queue *cfqq)
-{
-	const struct cfq_data *cfqd = cfqq->cfqd;
-	const struct cfq_queue *active = cfqd->active_cfqq;
-
-	if (!active || active == cfqq)
-		return false;
-	if (cfqq->entity.class != active->entity.class)
-		return cfqq->entity.class < active->entity.class;
-
-	if (!cfqq->sync || !active->idle_until_ns)
-		return false;
-	return cfq_is_close(blk_rq_pos(cfqq->next_rq),
-			    cfqd_dd(cfqd)->last_position);
-}
-
 static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 			u64 now_ns)
 {
@@ -265,11 +248,6 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	}
 	if (dd->one_head)
 		cfqq_favour(cfqq, now_ns);
-	if (!urgent && cfqq_should_preempt(cfqq)) {
-		cfq_queue_message(cfqd->active_cfqq, "preempted by %s=%d",
-				  cfqq->sync ? "sync" : "async", cfqq->pid);
-		cfq_expire_active(cfqd, now_ns, "preempted");
-	}
 }
 
 /*
@@ -692,27 +670,6 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
  * Choosing a queue.
  */
 
-/* Of so many queues, those most behind, one that is close is looked for. */
-#define CFQ_COOPERATORS		16
-
-/* A sync queue of the class of @active whose next request is near the head. */
-static struct cfq_queue *cfq_close_cooperator(const struct cfq_queue *active)
-{
-	struct cfq_entity *entity = cfq_st_first(active->entity.st);
-	const sector_t head = cfqd_dd(active->cfqd)->last_position;
-	int nr;
-
-	for (nr = 0; entity && nr < CFQ_COOPERATORS; nr++) {
-		struct cfq_queue *cfqq = entity_to_cfqq(entity);
-
-		if (cfqq->sync && cfqq->nr_queued &&
-		    cfq_is_close(blk_rq_pos(cfqq->next_rq), head))
-			return cfqq;
-		entity = cfq_st_next(entity);
-	}
-	return NULL;
-}
-
 static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_heads *heads = &cfqd_dd(cfqq->cfqd)->heads;
@@ -730,6 +687,35 @@ static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, "slice");
 	cfq_queue_message(cfqq, "chosen weight=%u queued=%u",
 			  cfqq->entity.weight, cfqq->nr_queued);
+}
+
+/* Of so many queues, those most behind, one that is close is looked for. */
+#define CFQ_COOPERATORS		16
+
+/*
+ * What is left of the slice of @active is for a sync queue of its class whose next
+ * request is near the head.  Return: that, NULL if there is none.
+ */
+static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_ns)
+{
+	struct cfq_entity *entity = cfq_st_first(active->entity.st);
+	const sector_t head = cfqd_dd(active->cfqd)->last_position;
+	const u64 used_ns = active->slice_used_ns;
+	int nr;
+
+	for (nr = 0; entity && nr < CFQ_COOPERATORS; nr++) {
+		struct cfq_queue *cfqq = entity_to_cfqq(entity);
+
+		if (cfqq->sync && cfqq->nr_queued &&
+		    cfq_is_close(blk_rq_pos(cfqq->next_rq), head)) {
+			cfq_expire_active(cfqq->cfqd, now_ns, "close");
+			cfq_activate(cfqq, now_ns);
+			cfqq->slice_used_ns = used_ns;
+			return cfqq;
+		}
+		entity = cfq_st_next(entity);
+	}
+	return NULL;
 }
 
 static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
@@ -753,12 +739,20 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
-	struct cfq_queue *close;
-	const char *end;
+	const char *end = "preempted";
+	struct cfq_entity *better;
 
 	*cfqqp = NULL;
 	if (!cfqq)
 		return false;
+
+	better = cfq_first_better(&cfqd->queues, cfqq->entity.class);
+	if (better) {
+		cfq_queue_message(cfqq, "preempted by %s=%d",
+				  entity_to_cfqq(better)->sync ? "sync" : "async",
+				  entity_to_cfqq(better)->pid);
+		goto expire;
+	}
 
 	if (cfqq->nr_queued) {
 		/* It may only have been waited for, without a slice. */
@@ -776,17 +770,8 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	if (!cfqq->owned || cfq_must_empty(dd))
 		goto expire;
 
-	close = cfq_close_cooperator(cfqq);
-	if (close) {
-		u64 used_ns = cfqq->slice_used_ns;
-
-		cfq_expire_active(cfqd, now_ns, "close");
-		cfq_activate(close, now_ns);
-		close->slice_used_ns = used_ns;
-		*cfqqp = close;
-		return true;
-	}
-	if (cfqq->nr_in_driver)
+	*cfqqp = cfq_pass_slice(cfqq, now_ns);
+	if (*cfqqp || cfqq->nr_in_driver)
 		return true;
 	if (cfqq->idle_until_ns > now_ns) {
 		cfq_ask_at(dd, cfqq->idle_until_ns);
