@@ -565,7 +565,8 @@ end_by_force() {
 	done
 	for pid in $pids; do
 		for task in /proc/"$pid"/task/*; do
-			note "is still there: $(cut -d " " -f 1-4 "$task/stat") $(cat "$task/syscall")"
+			note "is still there: $(cut -d " " -f 1-4 "$task/stat")" \
+				"$(cat "$task/syscall")"
 			sed 's/^/# /' "$task/stack"
 		done
 	done 2>/dev/null
