@@ -32,8 +32,9 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
  * may share with others.  Its next request takes it along in elv.priv[1] until
  * it is inserted, from when on the group of its queue holds it.
  *
- * A bio that must not wait is refused before there is a request, if that would
- * be past the limit (cfq_bio_merge()).  Of those that are not seen there, as
+ * Who has a transaction open waits neither for a place nor in a line.  A bio
+ * that must not wait is refused before there is a request, if that would be
+ * past the limit (cfq_bio_merge()).  Of those that are not seen there, as
  * nothing merges with them, one at a time may be past it, with the first of all
  * descriptors.
  */
@@ -401,14 +402,36 @@ static unsigned int cfq_async_descriptors(const struct request_queue *q)
 	return min(q->nr_requests, q->async_depth);
 }
 
+/*
+ * Urgent requests may have so many of all descriptors, which are counted for all
+ * hardware queues together; then each has its part.
+ */
+static unsigned int cfq_urgent_depth(const struct cfq_meta_data *cfqmd,
+				     unsigned int most)
+{
+	const struct request_queue *q = cfqmd->dd.queue;
+
+	if (!blk_mq_is_shared_tags(q->tag_set->flags) &&
+	    cfq_nr_descriptors(cfqmd) >= most)
+		most /= q->nr_hw_queues;
+	return max(most, 1U);
+}
+
 /* Sets how many descriptors may be in use for this one; waits until it is due. */
 static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
 	unsigned int depth = data->q->nr_requests;
-	bool limited = cfq_task_limited(data->q, sync);
+	bool limited;
 
+	/* All who need the journal wait for who has a transaction open. */
+	if (current->journal_info) {
+		data->shallow_depth =
+			cfq_urgent_depth(cfqmd, cfq_async_descriptors(data->q));
+		return;
+	}
+	limited = cfq_task_limited(data->q, sync);
 	if (!sync)
 		depth = cfq_async_descriptors(data->q);
 	if (limited && !nowait)
@@ -424,21 +447,6 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 	/* Any depth, even of all, is for one request at a time. */
 	if (limited || depth < data->q->nr_requests)
 		data->shallow_depth = depth;
-}
-
-/*
- * Urgent requests may have so many of all descriptors, which are counted for all
- * hardware queues together; then each has its part.
- */
-static unsigned int cfq_urgent_depth(const struct cfq_meta_data *cfqmd,
-				     unsigned int most)
-{
-	const struct request_queue *q = cfqmd->dd.queue;
-
-	if (!blk_mq_is_shared_tags(q->tag_set->flags) &&
-	    cfq_nr_descriptors(cfqmd) >= most)
-		most /= q->nr_hw_queues;
-	return max(most, 1U);
 }
 
 /*

@@ -218,6 +218,27 @@ make_parts() {
 	done
 }
 
+# What is written back gets its place on the disk within a transaction, and most of it is sent there,
+# as its group's
+idle_writes() {
+	local WITHIN=2
+
+	title "an idle group writes a large file: fsync of another within $WITHIN s"
+	FS_OPTIONS=noatime use_small_groups
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+	write_and_sync "$MNT/f0"
+	start_flood flood
+	echo 16000000 >/proc/sys/vm/dirty_background_bytes
+	again_and_again idle - "$DD if=/dev/zero of=$MNT/big bs=4k count=100000; rm $MNT/big"
+	sleep 8
+	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
+	worst_of 4 "sleep 0.5" other mkdir "$MNT/x#"
+	echo 10 >/proc/sys/vm/dirty_background_ratio
+}
+
 # --- who holds the journal waits for a place, or for a turn ---
 
 # hold_journal: group light makes directories, beside readers of its own and of group flood
@@ -322,7 +343,7 @@ swap_hog() {
 	sleep 6
 	measure "$seconds"
 	expect "the server: $(ios 2) reads, $alone without a hog" \
-		"$(ios 2) >= 0.95 * 8 / 9 * $alone"
+		"$(ios 2) >= 0.93 * 8 / 9 * $alone"
 	set -- "$(awk 'NR == 1 { print int($3 / 1e6) }' "$TMP/ranges")"
 	expect "swapping has $1 of $((1000 * seconds)) ms, a ninth being its share" \
 		"$1 >= 0.8 * 1000 * $seconds / 9"
@@ -518,7 +539,7 @@ no_read_waits() {
 	stop_loads
 	longest=$(log_ms $((2 * FLOOD_MB)) max)
 	expect "a read takes $longest ms at most, $(ios 1) requests of who changes" \
-		"$longest <= 300 && $(ios 1) > 300"
+		"$longest <= 300 && $(ios 1) > 200"
 }
 
 # Half of the time what is written back goes before all others, half of it like what others write
@@ -576,7 +597,7 @@ borrows_little() {
 }
 
 mount_unified
-run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites rt_fsync \
-	limit_journal light_journal swap swap_hog fsync_shares fsync_only meta_flood \
+run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites \
+	idle_writes rt_fsync limit_journal light_journal swap swap_hog fsync_shares fsync_only meta_flood \
 	idle_meta_flood idle_task_meta_flood meta_crowd meta_wanted meta_written_back \
 	meta_synced cold_file borrows_little
