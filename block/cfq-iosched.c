@@ -153,22 +153,23 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	cfqq->last_request_end = rq_end_sector(rq);
 }
 
-/*
- * Has @first, or one above it, had too much for a request of it to be urgent?  By its
- * turn alone a group is ahead by a group_slice.
- */
+/* What @entity may be ahead of its equals: by its turn alone a group is by a group_slice. */
+static s64 cfq_due_lead_ns(const struct cfq_driver_data *dd,
+			   const struct cfq_entity *entity)
+{
+	return cfq_lead_ns(dd, entity, entity->trees->queues ? 4 : 8, 1);
+}
+
+/* Has @first, or one above it, had too much for a request of it to be urgent? */
 static bool cfq_in_debt(const struct cfq_driver_data *dd,
 			const struct cfq_entity *first, u64 now_ns)
 {
 	const struct cfq_entity *entity;
 
-	for (entity = first; entity; entity = cfq_above(entity)) {
-		const unsigned int slices = entity->trees->queues ? 4 : 8;
-
-		if (cfq_entity_in_debt(entity, cfq_lead_ns(dd, entity, slices, 1),
+	for (entity = first; entity; entity = cfq_above(entity))
+		if (cfq_entity_in_debt(entity, cfq_due_lead_ns(dd, entity),
 				       now_ns))
 			return true;
-	}
 	return false;
 }
 
@@ -210,8 +211,10 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 	if (cfq_in_debt(&cfqmd->dd, &cfqq->entity, now_ns))
 		return false;
 	for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
-		until_ns = max(until_ns, cfq_class_borrow(entity, cfqq->cost_ns,
-							  now_ns));
+		until_ns = max(until_ns,
+			       cfq_entity_borrow(entity,
+						 cfq_due_lead_ns(&cfqmd->dd, entity),
+						 cfqq->cost_ns, now_ns));
 	if (until_ns > now_ns) {
 		cfqmd->repay_until_ns = max(cfqmd->repay_until_ns, until_ns);
 		cfqmd->repay_ns += CFQ_BORROW_COSTS * cfqq->cost_ns;
@@ -251,10 +254,10 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 }
 
 /*
- * Who has taken from better classes pays for it when nobody waits for him: where
- * the task goes back to user mode, without a lock.  So he is not in debt when
- * somebody does.  It is as long as he has borrowed, and not longer than until enough
- * of it is there again.
+ * Who has taken from better classes, or from his equals, pays for it when nobody
+ * waits for him: where the task goes back to user mode, without a lock.  So he is
+ * not in debt when somebody does.  It is as long as he has borrowed, and not longer
+ * than until enough of it is there again.
  */
 struct cfq_repayment {
 	struct callback_head	work;

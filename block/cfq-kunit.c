@@ -1037,11 +1037,11 @@ static void cfq_test_debt(struct kunit *test)
 
 	cfq_trees_init(&trees, true);
 	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
-	KUNIT_EXPECT_EQ(test, cfq_class_borrow(&idle, cost, now), 0ULL);
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&idle, 0, cost, now), now);
 	cfq_test_add(&trees, CFQ_CLASS_BE, &be[0]);
 	for (i = 0; i < 41; i++) {
 		KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, 0, now));
-		until = cfq_class_borrow(&idle, cost, now);
+		until = cfq_entity_borrow(&idle, 0, cost, now);
 		/* From the second eighth on it is paid back. */
 		KUNIT_EXPECT_EQ(test, until > now, i >= 5);
 	}
@@ -1057,6 +1057,10 @@ static void cfq_test_debt(struct kunit *test)
 	cfq_entity_charge(&be[0], 1);
 	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&be[0], 10, now));
 	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[1], 10, now));
+	/* Of two the other has half, so it is as far twice as late. */
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[0], 10, cost, now),
+			now + 2 * (CFQ_BORROW_NS + 1));
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[1], 10, cost, now), now);
 }
 
 static struct kunit_case cfq_test_cases[] = {

@@ -346,9 +346,10 @@ static inline bool cfq_class_overdue(const struct cfq_trees *trees,
  * Debt.  Urgent requests go before others, and are charged as all are.  Who is
  * ahead of its equals by more than @lead_ns and what it may borrow has none that
  * are urgent, but for those that are sent for others.  What was taken from
- * better classes comes back at a hundredth of the device's time.  A task pays
- * for it where it holds no lock, so that is not where it ends: one operation
- * may need dozens of requests, and others wait for its last one.
+ * better classes comes back at a hundredth of the device's time, what was taken
+ * from equals as they are served.  A task pays for it where it holds no lock, so
+ * that is not where it ends: one operation may need dozens of requests, and
+ * others wait for its last one.
  */
 #define CFQ_BORROW_NS		(500 * (u64)NSEC_PER_MSEC)
 #define CFQ_BORROW_CLASS_NS	(4 * CFQ_BORROW_NS)
@@ -369,21 +370,28 @@ static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 }
 
 /*
- * An urgent request that costs so much goes before those of better classes than that
- * of @entity.
- * Return: when all but an eighth of what a class may borrow is there again.
+ * An urgent request of @entity that costs so much goes before others: those of better
+ * classes, and those of its own that it is ahead of by more than @lead_ns.
+ * Return: when all but an eighth of what a class may borrow is there again, and the
+ * others are no further behind, as far as the device is theirs.
  */
-static inline u64 cfq_class_borrow(const struct cfq_entity *entity, u64 cost_ns,
-				   u64 now_ns)
+static inline u64 cfq_entity_borrow(const struct cfq_entity *entity, u64 lead_ns,
+				    u64 cost_ns, u64 now_ns)
 {
 	const u64 half_ns = CFQ_BORROW_COSTS * CFQ_BORROW_NS / 2;
 	struct cfq_service_tree *st = cfq_entity_tree(entity);
+	s64 ahead_ns = entity->vdisktime - st->min_vdisktime - lead_ns;
+	u64 until_ns = now_ns;
 
+	if (st->nr > !!entity->st && ahead_ns > 0)
+		until_ns += div_u64((u64)ahead_ns * st->total_weight,
+				    CFQ_WEIGHT_DEFAULT);
 	if (!cfq_class_outranked(entity->trees, entity->class))
-		return 0;
+		return until_ns;
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
 				CFQ_BORROW_COSTS * cost_ns;
-	return st->borrowed_until_ns - min(st->borrowed_until_ns, half_ns);
+	return max(until_ns, st->borrowed_until_ns -
+			     min(st->borrowed_until_ns, half_ns));
 }
 
 /*

@@ -275,6 +275,23 @@ light_journal() {
 	hold_journal
 }
 
+# Who looks for what is urgent may be ahead of its class, and then waits like others
+light_looks() {
+	local WITHIN=2
+
+	title "a group of small weight looks at cold files: mkdir of another within $WITHIN s"
+	use_small_groups make_trees
+	make_group light 7
+	make_group flood 0
+	make_group other
+	start_flood flood
+	start_lookers light -
+	again_and_again light - "cd $MNT; $MAKE_DIRS"
+	sleep 8
+	worst_of 8 colder other mkdir "$MNT/x#"
+	worst_of 8 colder other write_and_sync "$MNT/f0"
+}
+
 # --- memory of the idle class is swapped out to make room ---
 
 # fill_memory FILE MB: with what is not zero, since zeros are not written
@@ -597,7 +614,7 @@ borrows_little() {
 }
 
 mount_unified
-run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites \
-	idle_writes rt_fsync limit_journal light_journal swap swap_hog fsync_shares fsync_only meta_flood \
-	idle_meta_flood idle_task_meta_flood meta_crowd meta_wanted meta_written_back \
-	meta_synced cold_file borrows_little
+run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites idle_writes \
+	rt_fsync limit_journal light_journal light_looks swap swap_hog fsync_shares fsync_only \
+	meta_flood idle_meta_flood idle_task_meta_flood meta_crowd meta_wanted \
+	meta_written_back meta_synced cold_file borrows_little
