@@ -218,8 +218,8 @@ make_parts() {
 	done
 }
 
-# What is written back gets its place on the disk within a transaction, and most of it is sent there,
-# as its group's
+# What is written back gets its place on the disk within a transaction, and most of it is sent
+# there, as its group's
 idle_writes() {
 	local WITHIN=2
 
@@ -232,7 +232,7 @@ idle_writes() {
 	write_and_sync "$MNT/f0"
 	start_flood flood
 	echo 16000000 >/proc/sys/vm/dirty_background_bytes
-	again_and_again idle - "$DD if=/dev/zero of=$MNT/big bs=4k count=100000; rm $MNT/big"
+	again_and_again idle - "$DD if=/dev/zero of=$MNT/big bs=1M count=400; rm $MNT/big"
 	sleep 8
 	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
 	worst_of 4 "sleep 0.5" other mkdir "$MNT/x#"
