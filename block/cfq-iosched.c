@@ -703,7 +703,6 @@ static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_
 {
 	struct cfq_entity *entity = cfq_st_first(active->entity.st);
 	const sector_t head = cfqd_dd(active->cfqd)->last_position;
-	const u64 used_ns = active->slice_used_ns;
 	int nr;
 
 	for (nr = 0; entity && nr < CFQ_COOPERATORS; nr++) {
@@ -713,7 +712,7 @@ static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_
 		    cfq_is_close(blk_rq_pos(cfqq->next_rq), head)) {
 			cfq_expire_active(cfqq->cfqd, now_ns, "close");
 			cfq_activate(cfqq, now_ns);
-			cfqq->slice_used_ns = used_ns;
+			cfqq->slice_used_ns = active->slice_used_ns;
 			return cfqq;
 		}
 		entity = cfq_st_next(entity);

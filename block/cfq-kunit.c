@@ -1057,9 +1057,9 @@ static void cfq_test_debt(struct kunit *test)
 	cfq_entity_charge(&be[0], 1);
 	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&be[0], 10, now));
 	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[1], 10, now));
-	/* Of two the other has half, so it is as far twice as late. */
+	/* The other has all of it meanwhile. */
 	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[0], 10, cost, now),
-			now + 2 * (CFQ_BORROW_NS + 1));
+			now + CFQ_BORROW_NS + 1);
 	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[1], 10, cost, now), now);
 }
 

@@ -378,20 +378,21 @@ static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 static inline u64 cfq_entity_borrow(const struct cfq_entity *entity, u64 lead_ns,
 				    u64 cost_ns, u64 now_ns)
 {
-	const u64 half_ns = CFQ_BORROW_COSTS * CFQ_BORROW_NS / 2;
+	const u64 eighth_ns = CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS / 8;
 	struct cfq_service_tree *st = cfq_entity_tree(entity);
+	const unsigned int others = st->total_weight -
+				    (entity->st ? entity->weight : 0);
 	s64 ahead_ns = entity->vdisktime - st->min_vdisktime - lead_ns;
 	u64 until_ns = now_ns;
 
 	if (st->nr > !!entity->st && ahead_ns > 0)
-		until_ns += div_u64((u64)ahead_ns * st->total_weight,
-				    CFQ_WEIGHT_DEFAULT);
+		until_ns += div_u64((u64)ahead_ns * others, CFQ_WEIGHT_DEFAULT);
 	if (!cfq_class_outranked(entity->trees, entity->class))
 		return until_ns;
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
 				CFQ_BORROW_COSTS * cost_ns;
 	return max(until_ns, st->borrowed_until_ns -
-			     min(st->borrowed_until_ns, half_ns));
+			     min(st->borrowed_until_ns, eighth_ns));
 }
 
 /*

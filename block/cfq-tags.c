@@ -403,8 +403,8 @@ static unsigned int cfq_async_descriptors(const struct request_queue *q)
 }
 
 /*
- * Urgent requests may have so many of all descriptors, which are counted for all
- * hardware queues together; then each has its part.
+ * Urgent requests, and those of a transaction, may have so many of all descriptors,
+ * which are counted for all hardware queues together; then each has its part.
  */
 static unsigned int cfq_urgent_depth(const struct cfq_meta_data *cfqmd,
 				     unsigned int most)
@@ -428,7 +428,7 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 	/* All who need the journal wait for who has a transaction open. */
 	if (current->journal_info) {
 		data->shallow_depth =
-			cfq_urgent_depth(cfqmd, cfq_async_descriptors(data->q));
+			cfq_urgent_depth(cfqmd, depth - max(depth / 4, 1U));
 		return;
 	}
 	limited = cfq_task_limited(data->q, sync);

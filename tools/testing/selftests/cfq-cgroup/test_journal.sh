@@ -110,6 +110,7 @@ clean_up() {
 		retry umount_if_mounted "$TMP/$name"
 		[ ! -e "/dev/mapper/$name" ] || retry dmsetup remove "$name"
 	done
+	echo 10 >/proc/sys/vm/dirty_background_ratio
 	remove_groups
 	[ ! -e "$CG/cgroup.subtree_control" ] || echo -memory >"$CG/cgroup.subtree_control"
 	unload_disk
@@ -236,7 +237,6 @@ idle_writes() {
 	sleep 8
 	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
 	worst_of 4 "sleep 0.5" other mkdir "$MNT/x#"
-	echo 10 >/proc/sys/vm/dirty_background_ratio
 }
 
 # --- who holds the journal waits for a place, or for a turn ---
@@ -279,7 +279,7 @@ light_journal() {
 light_looks() {
 	local WITHIN=2
 
-	title "a group of small weight looks at cold files: mkdir of another within $WITHIN s"
+	title "a group of small weight looks at cold files: mkdir, fsync of others within $WITHIN s"
 	use_small_groups make_trees
 	make_group light 7
 	make_group flood 0
