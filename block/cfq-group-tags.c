@@ -12,10 +12,10 @@
  *    and the idle class has half of its group's part before others.  Each
  *    group has its part of the descriptors by share; of those below their
  *    part, the one that is to be served first is next, if it is among the first
- *    few of those in line or it is its turn.  What others do not use is lent, but for an eighth,
- *    and at least one, that is kept for those below their part, so that a group
- *    that wakes up gets its first at once.  The weight of a group whose tasks
- *    wait counts, even if it holds none and is on no tree.
+ *    few of those in line or it is its turn.  What others do not use is lent,
+ *    but for an eighth, and at least one, that is kept for those below their
+ *    part, so that a group that wakes up gets its first at once.  The weight of
+ *    a group whose tasks wait counts, even if it holds none and is on no tree.
  *
  *    The order is what shares are made of where parts are less than a request:
  *    with two descriptors, or more groups than descriptors.

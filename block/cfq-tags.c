@@ -402,6 +402,14 @@ static unsigned int cfq_async_descriptors(const struct request_queue *q)
 	return min(q->nr_requests, q->async_depth);
 }
 
+/* How many of all may be in use for what others wait for, as metadata that is read? */
+static unsigned int cfq_urgent_descriptors(const struct request_queue *q)
+{
+	const unsigned int nr = q->nr_requests;
+
+	return nr - max(nr / 4, 1U);
+}
+
 /*
  * Urgent requests, and those of a transaction, may have so many of all descriptors,
  * which are counted for all hardware queues together; then each has its part.
@@ -428,7 +436,7 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 	/* All who need the journal wait for who has a transaction open. */
 	if (current->journal_info) {
 		data->shallow_depth =
-			cfq_urgent_depth(cfqmd, depth - max(depth / 4, 1U));
+			cfq_urgent_depth(cfqmd, cfq_urgent_descriptors(data->q));
 		return;
 	}
 	limited = cfq_task_limited(data->q, sync);
@@ -462,15 +470,13 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (data->shallow_depth)
 		return;
 	if (cfq_opf_urgent(opf)) {
-		const unsigned int nr = data->q->nr_requests;
-
 		/* Of who is in debt there may be many, and wait long for a turn. */
 		if ((opf & REQ_SWAP) || !sync)
 			data->shallow_depth =
 				cfq_urgent_depth(cfqmd, cfq_async_descriptors(data->q));
 		else if (!(current->flags & PF_KTHREAD))
 			data->shallow_depth =
-				cfq_urgent_depth(cfqmd, nr - max(nr / 4, 1U));
+				cfq_urgent_depth(cfqmd, cfq_urgent_descriptors(data->q));
 		return;
 	}
 	/* Else there are plenty. */
