@@ -161,8 +161,8 @@ static s64 cfq_due_lead_ns(const struct cfq_driver_data *dd,
 }
 
 /* Has @first, or one above it, had too much for a request of it to be urgent? */
-static bool cfq_in_debt(const struct cfq_driver_data *dd,
-			const struct cfq_entity *first, u64 now_ns)
+bool cfq_in_debt(const struct cfq_driver_data *dd,
+		 const struct cfq_entity *first, u64 now_ns)
 {
 	const struct cfq_entity *entity;
 

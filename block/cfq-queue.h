@@ -283,6 +283,9 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       struct cfq_meta_data *cfqmd, struct request *rq,
 			       u64 now_ns);
 
+bool cfq_in_debt(const struct cfq_driver_data *dd,
+		 const struct cfq_entity *first, u64 now_ns);
+
 /* Must @cfqq, on a device without a head, or its group wait for others? */
 static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
 {

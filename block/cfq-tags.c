@@ -457,6 +457,28 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 		data->shallow_depth = depth;
 }
 
+/* Is the current task, or its group, in debt?  Takes cfqmd->lock. */
+static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
+{
+	const enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
+	const struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
+	struct cfq_entity newcomer = { .class = class, .weight = CFQ_WEIGHT_DEFAULT };
+	const struct cfq_queue *cfqq;
+	struct cfq_data *cfqd;
+	bool in_debt;
+
+	cfq_lock(cfqmd);
+	cfqd = cfq_group_get_current(cfqmd);
+	newcomer.trees = &cfqd->queues;
+	newcomer.vdisktime = cfq_entity_tree(&newcomer)->min_vdisktime;
+	cfqq = cic ? cic_cfqq(cic, cfqmd, CFQ_SLOT_SYNC + class) : NULL;
+	in_debt = cfq_in_debt(&cfqmd->dd, cfqq && cfqq->cfqd == cfqd ?
+			      &cfqq->entity : &newcomer, ktime_get_ns());
+	cfq_group_put(cfqd);
+	cfq_unlock(cfqmd);
+	return in_debt;
+}
+
 /*
  * Called before a descriptor is allocated, in process context: sleeps until the
  * task may have one, unless it is not to wait.
@@ -470,14 +492,20 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (data->shallow_depth)
 		return;
 	if (cfq_opf_urgent(opf)) {
-		/* Of who is in debt there may be many, and wait long for a turn. */
-		if ((opf & REQ_SWAP) || !sync)
+		if ((opf & REQ_SWAP) || !sync) {
 			data->shallow_depth =
 				cfq_urgent_depth(cfqmd, cfq_async_descriptors(data->q));
-		else if (!(current->flags & PF_KTHREAD))
+			return;
+		}
+		if (current->flags & PF_KTHREAD)
+			return;
+		/* Of who is in debt there may be many, and wait long for a turn. */
+		if (op_is_write(opf) || current->journal_info ||
+		    !cfq_descriptors_scarce(cfqmd) || !cfq_current_in_debt(cfqmd)) {
 			data->shallow_depth =
 				cfq_urgent_depth(cfqmd, cfq_urgent_descriptors(data->q));
-		return;
+			return;
+		}
 	}
 	/* Else there are plenty. */
 	if (unlikely(!sync || cfq_groups_limited() ||
