@@ -198,6 +198,10 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 	return behalf;
 }
 
+/* For so long signals have to wait, but for deadly ones, and then for none. */
+#define CFQ_REPAYMENT_NS		(2 * (u64)NSEC_PER_SEC)
+#define CFQ_LONGEST_REPAYMENT_NS	(8 * (u64)NSEC_PER_SEC)
+
 /* Is the urgent @rq, which is for @cfqq, really to be sent before all others? */
 static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 				u64 now_ns)
@@ -208,8 +212,15 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 
 	if (rq_for_others(rq, cfqq, now_ns))
 		return true;
-	if (cfq_in_debt(&cfqmd->dd, &cfqq->entity, now_ns))
-		return false;
+	if (cfq_in_debt(&cfqmd->dd, &cfqq->entity, now_ns)) {
+		if (!op_is_write(req_op(rq)) || (rq->cmd_flags & REQ_SWAP))
+			return false;
+		/* A journal, or what it has no room for: no more than is written back. */
+		rq->cmd_flags &= ~REQ_IDLE;
+		cfqmd->repay_until_ns = now_ns + CFQ_LONGEST_REPAYMENT_NS;
+		cfqmd->repay_ns += CFQ_BORROW_COSTS * cfqq->cost_ns;
+		return true;
+	}
 	for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
 		until_ns = max(until_ns,
 			       cfq_entity_borrow(entity,
@@ -265,10 +276,6 @@ struct cfq_repayment {
 	u64			borrowed_ns;
 	u64			deaf_until_ns;
 };
-
-/* For so long signals have to wait, but for deadly ones, and then for none. */
-#define CFQ_REPAYMENT_NS		(2 * (u64)NSEC_PER_SEC)
-#define CFQ_LONGEST_REPAYMENT_NS	(8 * (u64)NSEC_PER_SEC)
 
 /* Return: false if a signal came first. */
 static bool cfq_sleep_until(u64 until_ns, unsigned int state)
