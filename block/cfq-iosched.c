@@ -596,11 +596,12 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 }
 
 /*
- * Is @bio what a file system reads ahead of its metadata?  It does so block by block in
- * the page cache of the device, and who needs the block waits for this.  Where it is
- * read as a file it is the folio that is locked, and not a buffer of it.
+ * Is @bio a block that a file system reads in the page cache of its device?  There are
+ * its metadata, and who needs some waits for this, maybe with more locked: ahead of
+ * others, or where the pieces of a file lie.  Where the device is read as a file it is
+ * the folio that is locked, and not a buffer of it.
  */
-static inline bool cfq_bio_for_metadata(struct bio *bio)
+static bool cfq_bio_for_metadata(struct bio *bio)
 {
 	struct address_space *mapping;
 	struct folio *folio;
@@ -618,10 +619,10 @@ static inline bool cfq_bio_for_metadata(struct bio *bio)
 /* Is the read @bio urgent, though it does not say so? */
 static inline bool cfq_bio_holds_up(struct bio *bio)
 {
-	/* The end of a transaction may be waited for by all. */
-	return current->journal_info || (unlikely(bio->bi_opf & REQ_RAHEAD) &&
-					 !cfq_opf_urgent(bio->bi_opf) &&
-					 cfq_bio_for_metadata(bio));
+	/* The end of a transaction may be waited for by all; what has REQ_IDLE is direct. */
+	return current->journal_info ||
+	       (!(bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP | REQ_IDLE)) &&
+		cfq_bio_for_metadata(bio));
 }
 
 /*
