@@ -626,13 +626,26 @@ static inline bool cfq_bio_holds_up(struct bio *bio)
 }
 
 /*
+ * Is the sync @bio, that does not say so, urgent as an end of a transaction waits for
+ * it?  Data go before it that belong to it, and the thread of a journal writes them.
+ */
+static inline bool cfq_bio_of_journal(const struct bio *bio)
+{
+	const unsigned int flags = PF_KTHREAD | PF_MEMALLOC_NOFS;
+
+	return (current->flags & (flags | PF_WQ_WORKER)) == flags &&
+	       op_is_sync(bio->bi_opf);
+}
+
+/*
  * Called for each bio that might be merged, before it has a request.
  * Return: whether it is done with.
  */
 static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
-	if (bio_op(bio) == REQ_OP_READ && cfq_bio_holds_up(bio))
+	if ((bio_op(bio) == REQ_OP_READ && cfq_bio_holds_up(bio)) ||
+	    (bio_op(bio) == REQ_OP_WRITE && cfq_bio_of_journal(bio)))
 		bio->bi_opf |= REQ_PRIO;
 	if (cfq_try_merge(q, bio, nr_segs))
 		return true;
