@@ -174,10 +174,9 @@ bool cfq_in_debt(const struct cfq_driver_data *dd,
 }
 
 /*
- * Is the urgent @rq, on a queue that many share or of a thread of the kernel, sent
- * for others than those whose it is?  Of memory that is swapped out that is so if a
- * task needs it that is of another group, and not in debt itself: who takes more and
- * more, or a thread for him, would have all of the device.
+ * Is the urgent @rq sent for others than those whose it is?  Of memory that is swapped
+ * out that is so if a task needs it that is of another group, and not in debt itself:
+ * who takes more and more, or a thread for him, would have all of the device.
  */
 static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 			  u64 now_ns)
@@ -185,11 +184,11 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 	struct cfq_data *own;
 	bool behalf;
 
-	if (!(rq->cmd_flags & REQ_SWAP))
-		return cfqq->shared || (current->flags & PF_KTHREAD);
 	rcu_read_lock();
 	cfq_bio_cgroup(rq->bio, &behalf);
 	rcu_read_unlock();
+	if (!(rq->cmd_flags & REQ_SWAP))
+		return behalf || !cfqq->sync || cfq_thread_holds_up(rq->cmd_flags);
 	if (!behalf || (current->flags & PF_KTHREAD))
 		return false;
 	own = cfq_group_get_current(cfqq->cfqd->cfqmd);

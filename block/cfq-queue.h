@@ -136,6 +136,18 @@ static inline bool cfq_opf_written_back(blk_opf_t opf)
 	return op_is_write(opf) && !(opf & REQ_IDLE);
 }
 
+/*
+ * Is the current task a thread of the kernel whose urgent request, with @opf, others
+ * wait for?  One that looks for something is like any task, as those of an NFS server
+ * are, unless it has a transaction open or works for a file system.
+ */
+static inline bool cfq_thread_holds_up(blk_opf_t opf)
+{
+	return (current->flags & PF_KTHREAD) &&
+	       (op_is_write(opf) || current->journal_info ||
+		(current->flags & (PF_WQ_WORKER | PF_MEMALLOC_NOFS)));
+}
+
 /* The oldest request of @cfqq, which has some, that is not urgent; or the next one. */
 static inline struct request *cfqq_oldest_rq(struct cfq_queue *cfqq)
 {

@@ -497,7 +497,7 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 				cfq_urgent_depth(cfqmd, cfq_async_descriptors(data->q));
 			return;
 		}
-		if (current->flags & PF_KTHREAD)
+		if (cfq_thread_holds_up(opf))
 			return;
 		/* Of who is in debt there may be many, and wait long for a turn. */
 		if (op_is_write(opf) || current->journal_info ||
