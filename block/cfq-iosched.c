@@ -705,7 +705,6 @@ static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 	cfqq->cfqd->active_cfqq = cfqq;
 	cfqq->slice_start_ns = now_ns;
 	cfqq->slice_used_ns = 0;
-	cfqq->idle_until_ns = 0;
 	cfqq->since_fifo_check = 0;
 	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, "slice");
 	cfq_queue_message(cfqq, "chosen weight=%u queued=%u",
@@ -1534,11 +1533,8 @@ static void cfq_finish_request(struct request *rq)
 		cfq_release_request(rq, false);
 	else if (rq->elv.priv[1] || !(rq->rq_flags & RQF_STARTED))
 		cfq_give_up_request(rq);
-	rq->elv.priv[1] = NULL;
-	if (rq->elv.icq) {
+	if (rq->elv.icq)
 		put_io_context(rq->elv.icq->ioc);
-		rq->elv.icq = NULL;
-	}
 }
 
 static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
@@ -1546,6 +1542,8 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
 	struct cfq_meta_data *cfqmd = container_of(timer, struct cfq_meta_data,
 						   dd.idle_timer);
 
+	/* Pairs with that of cfq_set_withheld(), which may see it queued yet. */
+	smp_mb();
 	WRITE_ONCE(cfqmd->nothing_to_send, false);
 	blk_mq_run_hw_queues(cfqmd->dd.queue, true);
 	return HRTIMER_NORESTART;
@@ -1591,11 +1589,6 @@ void cfq_data_exit(struct cfq_data *cfqd)
  * Tasks and devices come and go.
  */
 
-static void cfq_init_icq(struct io_cq *icq)
-{
-	INIT_LIST_HEAD(&icq_to_cic(icq)->places);
-}
-
 /* The task exits, or the scheduler does.  Holds the io_context lock. */
 static void cfq_exit_icq(struct io_cq *icq)
 {
@@ -1609,7 +1602,7 @@ static void cfq_exit_icq(struct io_cq *icq)
 	for (slot = 0; slot < CFQ_NR_SLOTS; slot++)
 		cic_put_cfqq(cic, cfqmd, slot);
 	cic_end_admission(cic);
-	WARN_ON_ONCE(!list_empty(&cic->places));
+	WARN_ON_ONCE(!hlist_empty(&cic->places));
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
@@ -1699,7 +1692,6 @@ struct elevator_type iosched_cfq = {
 		.request_merge		= cfq_request_merge,
 		.request_merged		= cfq_request_merged,
 		.requests_merged	= cfq_requests_merged,
-		.init_icq		= cfq_init_icq,
 		.exit_icq		= cfq_exit_icq,
 		.init_sched		= cfq_init_sched,
 		.exit_sched		= cfq_exit_sched,

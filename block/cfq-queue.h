@@ -35,7 +35,7 @@ struct cfq_io_cq {
 	struct cfq_queue __rcu	*cfqq[CFQ_NR_SLOTS];
 
 	/* For requests that have no descriptor yet, of each task at most one. */
-	struct list_head	places;
+	struct hlist_head	places;
 
 	/* Whose line the task was in, until it has a request queued. */
 	struct cfq_data		*admitted;	/* owns a reference */
@@ -113,13 +113,14 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
  * Urgent requests.  What holds metadata, the journal or swap space up holds up
  * others, of whatever class and group: who waits for a lock or a transaction does
  * not see whose request it is behind.  So these requests, and some that do not say
- * so (cfq_bio_holds_up()), wait for no limit, no line and no turn, and are sent
+ * so (cfq_bio_holds_up(), cfq_bio_of_journal()), wait for no limit, no line and no turn, and are sent
  * before all others but one now and then (cfq_other_request()); what is written back
  * for half of the time only, and few at once (cfq_urgent_request()).  They are charged to whom
  * they are for, whose other requests wait the longer for it.  Who has nothing
  * but such requests would have all of the device, so who is in debt has none
- * that are urgent, unless they are sent for others (rq_for_others()).  But for the
- * journal's they may have three quarters of the descriptors.
+ * that are urgent, and is in line for descriptors, unless they are sent for others
+ * (rq_for_others()) or a journal waits for them.  But for the journal's they may have
+ * three quarters of the descriptors.
  */
 static inline bool cfq_opf_urgent(blk_opf_t opf)
 {

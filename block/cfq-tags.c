@@ -41,7 +41,7 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 
 /* A place of a task on the cfq_io_cq that it uses. */
 struct cfq_place {
-	struct list_head	node;	/* on cic->places */
+	struct hlist_node	node;	/* on cic->places */
 	struct task_struct	*task;	/* for comparison only */
 	struct cfq_data		*cfqd;	/* owns a reference */
 };
@@ -98,7 +98,7 @@ static void cfq_wait_for_place(struct request_queue *q)
 	cfq_lock(cfqmd);
 	place->cfqd = cfq_group_get_place(cfqmd, true);
 	if (place->cfqd) {
-		list_add(&place->node, &icq_to_cic(icq)->places);
+		hlist_add_head(&place->node, &icq_to_cic(icq)->places);
 		place = NULL;
 	}
 	cfq_unlock(cfqmd);
@@ -112,7 +112,7 @@ static struct cfq_place *cic_own_place(struct cfq_io_cq *cic)
 {
 	struct cfq_place *place;
 
-	list_for_each_entry(place, &cic->places, node)
+	hlist_for_each_entry(place, &cic->places, node)
 		if (place->task == current)
 			return place;
 	return NULL;
@@ -125,14 +125,14 @@ static noinline void cfq_place_request(struct request *rq,
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_place *place;
 
-	if (list_empty_careful(&cic->places) &&
+	if (hlist_empty(&cic->places) &&
 	    !cfq_task_limited(rq->q, rq_is_sync(rq)))
 		return;
 
 	cfq_lock(cfqmd);
 	place = cic_own_place(cic);
 	if (place)
-		list_del(&place->node);
+		hlist_del(&place->node);
 	/* It was not asked for in time: without one it exceeds the limit. */
 	rq->elv.priv[1] = place ? place->cfqd :
 				  cfq_group_get_place(cfqmd, false);
@@ -210,7 +210,7 @@ static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
 	return next;
 }
 
-/* Was none of @class let in from the line of @cfqd for too long? */
+/* Was none of @class, of which some wait, let in from the line of @cfqd for too long? */
 static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class,
 			    u64 now_ns)
 {
@@ -374,6 +374,8 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		if (!cfq_trees_busy(&cfqd->queues))
 			cfq_group_not_busy(cfqd, ktime_get_ns());
 		waiter.cfqd = cfqd;
+		if (list_empty(&cfqd->line[class]))
+			cfqd->line_served_ns[class] = ktime_get_ns();
 		cfq_wait(&waiter, &cfqd->line[class]);
 		admitted = true;
 		/* Another task may share the cic. */
@@ -554,7 +556,6 @@ void cfq_prepare_request(struct request *rq)
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 
 	rq->elv.icq = ioc_find_get_icq(rq->q);
-	rq->elv.priv[0] = NULL;
 	rq->elv.priv[1] = NULL;
 	rq->flush.seq = 0;
 	if (unlikely(op_is_flush(rq->cmd_flags)))
