@@ -5,6 +5,11 @@
  * these, at the same time.
  *
  *   share_io DEVICE ROUNDS CGROUP.PROCS CGROUP.PROCS TURNS
+ *
+ * Or one that reads now and then, so that the io_context is its group's, while the other
+ * executes a command in its group, again and again.
+ *
+ *   share_io DEVICE COMMAND CGROUP.PROCS CGROUP.PROCS
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -59,14 +64,37 @@ static void take_turns(int fd, const char *procs, long rounds, int from, int to)
 	}
 }
 
+static void beside_command(int fd, char **argv)
+{
+	int status;
+	long child;
+
+	enter(argv[3]);
+	for (;;) {
+		read_page(fd, random() % 50000);
+		child = syscall(SYS_clone, CLONE_IO | SIGCHLD, 0, 0, 0, 0);
+		if (child < 0)
+			die("clone");
+		if (!child) {
+			enter(argv[4]);
+			execl("/bin/sh", "sh", "-c", argv[2], (char *)NULL);
+			die(argv[2]);
+		}
+		while (!waitpid(child, &status, WNOHANG)) {
+			usleep(300000);
+			read_page(fd, random() % 50000);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int there[2], back[2], status, fd;
 	long rounds, child;
 
-	if (argc != 6) {
+	if (argc != 5 && argc != 6) {
 		fprintf(stderr,
-			"usage: %s DEVICE ROUNDS CGROUP.PROCS CGROUP.PROCS TURNS\n",
+			"usage: %s DEVICE ROUNDS|COMMAND CGROUP.PROCS CGROUP.PROCS [TURNS]\n",
 			argv[0]);
 		return 2;
 	}
@@ -77,6 +105,8 @@ int main(int argc, char **argv)
 		die(argv[1]);
 	/* There has to be one to share */
 	read_page(fd, 0);
+	if (argc == 5)
+		beside_command(fd, argv);
 	child = syscall(SYS_clone, CLONE_IO | SIGCHLD, 0, 0, 0, 0);
 	if (child < 0)
 		die("clone");

@@ -81,7 +81,7 @@ worst_of() {
 
 	times_of "$@"
 	# shellcheck disable=SC2086 # words
-	worst=$(printf "%s\n" $TIMES | sort -n | tail -n 1)
+	worst=$(printf "%s\n" ${TIMES:-$PATIENCE} | sort -n | tail -n 1)
 	expect "$4 takes$TIMES${LATE:+ and more} s" "$worst <= $WITHIN"
 }
 
@@ -463,7 +463,7 @@ meta_flood() {
 		"$(share 1) >= 45 && $(share 1) <= 55 && $(ios 1) > 400"
 }
 
-# beside_idle GROUP PRIORITY: of those who look; the readers are in group reads. By
+# beside_idle GROUP PRIORITY [FUNCTION]: of those who look; the readers are in group reads. By
 # chance one window of 25 s has 1 % more than another, one of 100 s half of that
 beside_idle() {
 	local alone
@@ -477,7 +477,7 @@ beside_idle() {
 	sleep 1
 	measure 100
 	alone=$(ios 2)
-	start_lookers "$1" "$2"
+	"${3:-start_lookers}" "$1" "$2"
 	# Then they have had what they may borrow
 	sleep 15
 	measure 100
@@ -488,6 +488,27 @@ beside_idle() {
 idle_meta_flood() {
 	title "an idle group looks at cold files: readers keep 95 % of what they have alone"
 	beside_idle idle -
+}
+
+# Of an io_context that another group uses as well
+start_sharers() {
+	local i
+
+	make_group with
+	class with 3
+	for i in 0 1 2 3 4 5 6 7; do
+		# shellcheck disable=SC2016 # expanded by who runs it
+		./share_io "$DEV" "i=$i; cd $MNT"'; while [ $i -lt 160 ]; do
+			for f in d$i/f*; do [ -s $f ]; done; i=$((i + 8)); done' \
+			"$CG/with/cgroup.procs" "$CG/idle/cgroup.procs" &
+		LOOPS="$LOOPS $!"
+	done
+	again_and_again idle - "sleep 1; echo 3 >/proc/sys/vm/drop_caches"
+}
+
+idle_sharers() {
+	title "the same where tasks of two groups share their io_context"
+	beside_idle idle - start_sharers
 }
 
 idle_task_meta_flood() {
@@ -613,8 +634,128 @@ borrows_little() {
 	expect "cat takes$TIMES${LATE:+ and more} s" "$sum <= 6 * 4 && ${LATE:-0} == 0"
 }
 
+# Of 62 descriptors, more than they may have
+many_look() {
+	local WITHIN=2 i=0
+
+	title "a hundred of an idle group look at cold files: others' look, fsync within $WITHIN s"
+	use_small_groups make_trees
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+	write_and_sync "$MNT/f0"
+	start_load flood - read 1 "$FLOOD_MB"
+	while [ "$i" -lt 96 ]; do
+		again_and_again idle - "cat $MNT/d$((20 + i))/* >/dev/null"
+		i=$((i + 1))
+	done
+	again_and_again idle - "sleep 1; echo 3 >/proc/sys/vm/drop_caches"
+	sleep 15
+	worst_of 8 colder other cat "$MNT/d#/f3"
+	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
+}
+
+SMALL_JOURNAL="-J size=4"
+
+# What a journal has no room for is written by who needs some, and all wait for him
+idle_checkpoints() {
+	local WITHIN=2
+
+	title "an idle group changes inodes, the journal is small: others' fsync within $WITHIN s"
+	MORE=$SMALL_JOURNAL use_small_groups make_trees
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+	write_and_sync "$MNT/f0"
+	(run_as idle - sh -c "ls -l $MNT/d* >/dev/null")
+	start_flood flood
+	again_and_again idle - "touch $MNT/d*/*"
+	sleep 60
+	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
+	worst_of 4 "sleep 0.5" other mkdir "$MNT/x#"
+}
+
+# Where there is no room all the time
+idle_touches() {
+	local alone i
+
+	title "eight of them: readers keep 85 % of what they have alone"
+	MORE=$SMALL_JOURNAL use_small_groups make_trees
+	make_group idle
+	make_group reads
+	class idle 3
+	(run_as idle - sh -c "ls -l $MNT/d* >/dev/null")
+	start_flood reads
+	watch_mb 0 600 "$FLOOD_MB" 2000
+	sleep 3
+	measure 40
+	alone=$(ios 2)
+	for i in 0 1 2 3 4 5 6 7; do
+		again_and_again idle - "touch $MNT/d*$i/*"
+	done
+	sleep 20
+	measure 40
+	expect "$(ios 2) reads, alone $alone; $(ios 1) requests of who changes inodes" \
+		"$(ios 2) >= 0.85 * $alone"
+}
+
+make_pieces() {
+	fio --name=pieces --filename="$MNT/pieces" --rw=write:4k --bs=4k --size=128m --io_size=64m \
+		--fallocate=none --direct=0 --end_fsync=1 --disk_util=0 >"$TMP/fio.pieces" 2>&1 ||
+		fail "cannot make a file of pieces"
+}
+
+# Where pieces of a file lie is read with its map locked; who adds one has a transaction open
+idle_maps() {
+	local WITHIN=2
+
+	title "an idle group reads a file of many pieces: others' append to it within $WITHIN s"
+	use_small_groups make_pieces
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+	start_flood flood
+	start_load idle - read 4 20000
+	sleep 1
+	# shellcheck disable=SC2016 # expanded by who runs it
+	again_and_again idle - "cd $MNT"'; i=$(((i * 5 + 997) % 32768))
+		dd if=pieces of=/dev/null bs=4k skip=$i count=1 2>/dev/null'
+	again_and_again idle - "sleep 1; echo 3 >/proc/sys/vm/drop_caches"
+	sleep 2
+	worst_of 8 "sleep 1" other "$DD" if=/dev/zero of="$MNT/pieces" bs=4k count=1 \
+		seek=4000# conv=notrunc,fsync status=none
+}
+
+# The end of a file within a block is written before the transaction that it belongs to ends
+idle_truncates() {
+	local WITHIN=2
+
+	title "an idle group cuts files within a block: fsync of another within $WITHIN s"
+	FS_OPTIONS=noatime use_small_groups
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+	write_and_sync "$MNT/f0"
+	# shellcheck disable=SC2016 # expanded by who runs it
+	(run_as idle - sh -c "cd $MNT"'; i=0; while [ $i -lt 100 ]; do
+		mkdir e$i; dd if=/dev/zero of=e$i/f bs=80k count=1 2>/dev/null; i=$((i + 1))
+	done; sync')
+	start_flood flood
+	# shellcheck disable=SC2016 # expanded by who runs it
+	again_and_again idle - "cd $MNT"'; s=$(((s + 1) % 3000)); for f in e*/f; do
+		truncate -s $((77825 + s)) $f; truncate -s 80k $f; done; sleep 1'
+	sleep 8
+	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
+	worst_of 4 "sleep 0.5" other mkdir "$MNT/x#"
+}
+
 mount_unified
-run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_rewrites idle_writes \
-	rt_fsync limit_journal light_journal light_looks swap swap_hog fsync_shares fsync_only \
-	meta_flood idle_meta_flood idle_task_meta_flood meta_crowd meta_wanted \
+run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_maps idle_rewrites idle_writes \
+	idle_truncates idle_checkpoints idle_touches rt_fsync limit_journal light_journal \
+	light_looks many_look swap swap_hog fsync_shares fsync_only meta_flood idle_meta_flood \
+	idle_task_meta_flood idle_sharers meta_crowd meta_wanted \
 	meta_written_back meta_synced cold_file borrows_little

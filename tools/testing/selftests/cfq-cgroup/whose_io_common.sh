@@ -45,10 +45,11 @@ ONLY_WANTED=noatime,noinit_itable,no_prefetch_block_bitmaps,inode_readahead_blks
 
 # use_small_groups [FUNCTION [PARAMETER]]: a file system on the disk itself, whose metadata lies in
 # 150 places, and none of it in memory; first FUNCTION fills it. With $FS_OPTIONS, it is mounted so:
-# otherwise each read is what somebody needs.
+# otherwise each read is what somebody needs. $MORE is for mke2fs.
 use_small_groups() {
 	load_disk ${2:+"$2"}
-	make_fs "$DEV" 1 1 -g 1024 -N 16384
+	# shellcheck disable=SC2086 # words
+	make_fs "$DEV" 1 1 -g 1024 -N 16384 $MORE
 	if [ -n "$1" ]; then
 		use_ext4 "$DEV" "$MNT"
 		$1
