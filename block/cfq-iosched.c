@@ -316,7 +316,10 @@ static noinline void cfq_repay_later(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	cfqmd->repay_until_ns = 0;
 	cfqmd->repay_ns = 0;
-	if (current->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING))
+	/* Workers of io_uring go on with nothing locked, its thread that polls does not. */
+	if ((current->flags & (PF_KTHREAD | PF_EXITING)) ||
+	    ((current->flags & PF_USER_WORKER) &&
+	     !((current->flags & PF_IO_WORKER) && current->worker_private)))
 		return;
 	/* Without memory he remains in debt. */
 	repayment = kmalloc_obj(*repayment, GFP_NOWAIT | __GFP_NOWARN |

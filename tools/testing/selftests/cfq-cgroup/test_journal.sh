@@ -150,6 +150,29 @@ idle_creates() {
 	hold_directory idle - "$MNT" "$MAKE_DIRS"
 }
 
+# Who looks are workers, which do not return to user mode
+idle_uring() {
+	local WITHIN=4 i
+
+	title "others of that group look at files by io_uring: mkdir within $WITHIN s"
+	use_small_groups make_trees
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+	start_flood flood
+	for i in 1 2; do
+		(run_as idle - ./uring_stat "$MNT"/d*"$i"/f1 "$MNT"/d*"$i"/f3*) \
+			>"$TMP/uring.$i" 2>&1 &
+		LOOPS="$LOOPS $!"
+	done
+	again_and_again idle - "sleep 1; echo 3 >/proc/sys/vm/drop_caches"
+	sleep 15
+	again_and_again idle - "cd $MNT; $MAKE_DIRS"
+	sleep 1
+	worst_of 8 colder other mkdir "$MNT/x#"
+}
+
 idle_task_creates() {
 	title "an idle task makes directories and files: mkdir beside them within 2 s"
 	use_small_groups
@@ -754,8 +777,8 @@ idle_truncates() {
 }
 
 mount_unified
-run_cases idle_task_creates idle_creates idle_ls idle_ls_ahead idle_maps idle_rewrites idle_writes \
-	idle_truncates idle_checkpoints idle_touches rt_fsync limit_journal light_journal \
-	light_looks many_look swap swap_hog fsync_shares fsync_only meta_flood idle_meta_flood \
-	idle_task_meta_flood idle_sharers meta_crowd meta_wanted \
+run_cases idle_task_creates idle_creates idle_uring idle_ls idle_ls_ahead idle_maps \
+	idle_rewrites idle_writes idle_truncates idle_checkpoints idle_touches rt_fsync \
+	limit_journal light_journal light_looks many_look swap swap_hog fsync_shares fsync_only \
+	meta_flood idle_meta_flood idle_task_meta_flood idle_sharers meta_crowd meta_wanted \
 	meta_written_back meta_synced cold_file borrows_little
