@@ -160,7 +160,7 @@ static s64 cfq_due_lead_ns(const struct cfq_driver_data *dd,
 	return cfq_lead_ns(dd, entity, entity->trees->queues ? 4 : 8, 1);
 }
 
-/* Has @first, or one above it, had too much for a request of it to be urgent? */
+/* Has @first, or one above it, had too much for what it reads to be urgent? */
 bool cfq_in_debt(const struct cfq_driver_data *dd,
 		 const struct cfq_entity *first, u64 now_ns)
 {
@@ -214,7 +214,7 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 	if (cfq_in_debt(&cfqmd->dd, &cfqq->entity, now_ns)) {
 		if (!op_is_write(req_op(rq)) || (rq->cmd_flags & REQ_SWAP))
 			return false;
-		/* A journal, or what it has no room for: no more than is written back. */
+		/* As in a journal, all may wait for it: no more than is written back. */
 		rq->cmd_flags &= ~REQ_IDLE;
 		cfqmd->repay_until_ns = now_ns + CFQ_LONGEST_REPAYMENT_NS;
 		cfqmd->repay_ns += CFQ_BORROW_COSTS * cfqq->cost_ns;
@@ -608,6 +608,8 @@ static bool cfq_bio_for_metadata(struct bio *bio)
 	struct address_space *mapping;
 	struct folio *folio;
 
+	/* What is read directly may go to a page of a file that is just removed. */
+	guard(rcu)();
 	if (!bio->bi_iter.bi_size || bio->bi_iter.bi_size > PAGE_SIZE)
 		return false;
 	folio = page_folio(bio_page(bio));
@@ -621,7 +623,7 @@ static bool cfq_bio_for_metadata(struct bio *bio)
 /* Is the read @bio urgent, though it does not say so? */
 static inline bool cfq_bio_holds_up(struct bio *bio)
 {
-	/* The end of a transaction may be waited for by all; what has REQ_IDLE is direct. */
+	/* All may wait for the end of a transaction, nobody for what is said to be direct. */
 	return current->journal_info ||
 	       (!(bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP | REQ_IDLE)) &&
 		cfq_bio_for_metadata(bio));
@@ -1106,7 +1108,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 }
 
 /*
- * The next request that goes before all others.  Nobody may wait for what is written
+ * The next request that goes before all others.  Maybe nobody waits for what is written
  * back, and there may be so much of it that a disk serves nothing else, for a second
  * or for ever: so few at a time do, and only for half of it; more in turn.  But then
  * they go before what is waited for, too, of which there may be as much.

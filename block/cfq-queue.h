@@ -6,6 +6,7 @@
 #define CFQ_QUEUE_H
 
 #include <linux/blk-mq.h>
+#include <linux/cred.h>
 
 #include "elevator.h"
 #include "blk-mq.h"
@@ -113,14 +114,15 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
  * Urgent requests.  What holds metadata, the journal or swap space up holds up
  * others, of whatever class and group: who waits for a lock or a transaction does
  * not see whose request it is behind.  So these requests, and some that do not say
- * so (cfq_bio_holds_up(), cfq_bio_of_journal()), wait for no limit, no line and no turn, and are sent
- * before all others but one now and then (cfq_other_request()); what is written back
- * for half of the time only, and few at once (cfq_urgent_request()).  They are charged to whom
- * they are for, whose other requests wait the longer for it.  Who has nothing
- * but such requests would have all of the device, so who is in debt has none
- * that are urgent, and is in line for descriptors, unless they are sent for others
- * (rq_for_others()) or a journal waits for them.  But for the journal's they may have
- * three quarters of the descriptors.
+ * so (cfq_bio_holds_up(), cfq_bio_of_journal()), wait for no limit, no line and no
+ * turn, and are sent before all others but one now and then (cfq_other_request());
+ * what is written back for half of the time only, and few at once
+ * (cfq_urgent_request()).  They are charged to whom they are for, whose other
+ * requests wait the longer for it.  Who has nothing but such requests would have all
+ * of the device, so what who is in debt reads is not urgent, and in line for
+ * descriptors, unless it is for others (rq_for_others()); what he writes goes as what
+ * is written back does.  But for the journal's own they may have three quarters of the
+ * descriptors.
  */
 static inline bool cfq_opf_urgent(blk_opf_t opf)
 {
@@ -129,8 +131,8 @@ static inline bool cfq_opf_urgent(blk_opf_t opf)
 
 /*
  * Is it an urgent one that is only written back, or swapped out?  What a journal
- * writes has REQ_IDLE; to sync a file system need not be more urgent than to have a
- * flusher do it.
+ * writes has REQ_IDLE, unless that is taken from it; to sync a file system need not
+ * be more urgent than to have a flusher do it.
  */
 static inline bool cfq_opf_written_back(blk_opf_t opf)
 {
@@ -139,14 +141,14 @@ static inline bool cfq_opf_written_back(blk_opf_t opf)
 
 /*
  * Is the current task a thread of the kernel whose urgent request, with @opf, others
- * wait for?  One that looks for something is like any task, as those of an NFS server
- * are, unless it has a transaction open or works for a file system.
+ * wait for?  What one reads as somebody else, as those of NFS and SMB servers do, is
+ * like what that one would read himself.
  */
 static inline bool cfq_thread_holds_up(blk_opf_t opf)
 {
 	return (current->flags & PF_KTHREAD) &&
 	       (op_is_write(opf) || current->journal_info ||
-		(current->flags & (PF_WQ_WORKER | PF_MEMALLOC_NOFS)));
+		current_cred() == current_real_cred());
 }
 
 /* The oldest request of @cfqq, which has some, that is not urgent; or the next one. */

@@ -344,8 +344,8 @@ static inline bool cfq_class_overdue(const struct cfq_trees *trees,
 
 /*
  * Debt.  Urgent requests go before others, and are charged as all are.  Who is
- * ahead of its equals by more than @lead_ns and what it may borrow has none that
- * are urgent, but for those that are sent for others.  What was taken from
+ * ahead of its equals by more than @lead_ns and what it may borrow reads nothing
+ * that is urgent, but for others.  What was taken from
  * better classes comes back at a hundredth of the device's time, what was taken
  * from equals as they are served.  A task pays for it where it holds no lock, so
  * that is not where it ends: one operation may need dozens of requests, and

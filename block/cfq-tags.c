@@ -210,7 +210,7 @@ static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
 	return next;
 }
 
-/* Was none of @class, of which some wait, let in from the line of @cfqd for too long? */
+/* Was none of @class let in from the line of @cfqd for too long? */
 static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class,
 			    u64 now_ns)
 {
@@ -374,8 +374,6 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		if (!cfq_trees_busy(&cfqd->queues))
 			cfq_group_not_busy(cfqd, ktime_get_ns());
 		waiter.cfqd = cfqd;
-		if (list_empty(&cfqd->line[class]))
-			cfqd->line_served_ns[class] = ktime_get_ns();
 		cfq_wait(&waiter, &cfqd->line[class]);
 		admitted = true;
 		/* Another task may share the cic. */
@@ -428,7 +426,8 @@ static unsigned int cfq_urgent_depth(const struct cfq_meta_data *cfqmd,
 }
 
 /* Sets how many descriptors may be in use for this one; waits until it is due. */
-static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync)
+static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync,
+				       bool urgent)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
@@ -441,7 +440,7 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 			cfq_urgent_depth(cfqmd, cfq_urgent_descriptors(data->q));
 		return;
 	}
-	limited = cfq_task_limited(data->q, sync);
+	limited = !urgent && cfq_task_limited(data->q, sync);
 	if (!sync)
 		depth = cfq_async_descriptors(data->q);
 	if (limited && !nowait)
@@ -494,14 +493,15 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (data->shallow_depth)
 		return;
 	if (cfq_opf_urgent(opf)) {
-		if ((opf & REQ_SWAP) || !sync) {
+		if ((opf & REQ_SWAP) || !sync ||
+		    ((current->flags & PF_KTHREAD) && cfq_opf_written_back(opf))) {
 			data->shallow_depth =
 				cfq_urgent_depth(cfqmd, cfq_async_descriptors(data->q));
 			return;
 		}
 		if (cfq_thread_holds_up(opf))
 			return;
-		/* Of who is in debt there may be many, and wait long for a turn. */
+		/* Of those in debt there may be many, who wait long for a turn. */
 		if (op_is_write(opf) || current->journal_info ||
 		    !cfq_descriptors_scarce(cfqmd) || !cfq_current_in_debt(cfqmd)) {
 			data->shallow_depth =
@@ -512,7 +512,7 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	/* Else there are plenty. */
 	if (unlikely(!sync || cfq_groups_limited() ||
 		     cfq_descriptors_scarce(cfqmd)))
-		cfq_set_due_depth(data, sync);
+		cfq_set_due_depth(data, sync, cfq_opf_urgent(opf));
 }
 
 /*

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,6 +78,8 @@ static void beside_command(int fd, char **argv)
 			die("clone");
 		if (!child) {
 			enter(argv[4]);
+			/* It ends with this one */
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			execl("/bin/sh", "sh", "-c", argv[2], (char *)NULL);
 			die(argv[2]);
 		}
