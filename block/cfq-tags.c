@@ -402,62 +402,6 @@ static unsigned int cfq_async_descriptors(const struct request_queue *q)
 	return min(q->nr_requests, q->async_depth);
 }
 
-/* How many of all may be in use for what others wait for, as metadata that is read? */
-static unsigned int cfq_urgent_descriptors(const struct request_queue *q)
-{
-	const unsigned int nr = q->nr_requests;
-
-	return nr - max(nr / 4, 1U);
-}
-
-/*
- * Urgent requests, and those of a transaction, may have so many of all descriptors,
- * which are counted for all hardware queues together; then each has its part.
- */
-static unsigned int cfq_urgent_depth(const struct cfq_meta_data *cfqmd,
-				     unsigned int most)
-{
-	const struct request_queue *q = cfqmd->dd.queue;
-
-	if (!blk_mq_is_shared_tags(q->tag_set->flags) &&
-	    cfq_nr_descriptors(cfqmd) >= most)
-		most /= q->nr_hw_queues;
-	return max(most, 1U);
-}
-
-/* Sets how many descriptors may be in use for this one; waits until it is due. */
-static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync,
-				       bool urgent)
-{
-	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
-	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
-	unsigned int depth = data->q->nr_requests;
-	bool limited;
-
-	/* All who need the journal wait for who has a transaction open. */
-	if (current->journal_info) {
-		data->shallow_depth =
-			cfq_urgent_depth(cfqmd, cfq_urgent_descriptors(data->q));
-		return;
-	}
-	limited = !urgent && cfq_task_limited(data->q, sync);
-	if (!sync)
-		depth = cfq_async_descriptors(data->q);
-	if (limited && !nowait)
-		cfq_wait_for_place(data->q);
-	/* As good as none: the first descriptor or an error. */
-	if (limited && nowait && cfq_group_current_full(cfqmd))
-		depth = 1;
-	if (cfq_descriptors_scarce(cfqmd)) {
-		limited = true;
-		if (!cfq_admit_current(cfqmd, sync, nowait))
-			depth = 1;
-	}
-	/* Any depth, even of all, is for one request at a time. */
-	if (limited || depth < data->q->nr_requests)
-		data->shallow_depth = depth;
-}
-
 /* Is the current task, or its group, in debt?  Takes cfqmd->lock. */
 static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
 {
@@ -481,38 +425,82 @@ static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
 }
 
 /*
+ * Sets how many of all descriptors may be in use for an urgent request, with this one,
+ * or one of who has a transaction open, for whom all wait who need the journal.  They
+ * are counted for all hardware queues together; then each has its part.
+ * Return: false if it is to wait in line.  Of those in debt there may be many, who
+ * would have the descriptors until it is their turn.
+ */
+static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
+					  blk_opf_t opf)
+{
+	const struct request_queue *q = data->q;
+	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	unsigned int most = q->nr_requests - max(q->nr_requests / 4, 1U);
+
+	if (cfq_opf_urgent(opf) &&
+	    ((opf & REQ_SWAP) || !op_is_sync(opf) ||
+	     ((current->flags & PF_KTHREAD) && cfq_opf_written_back(opf)))) {
+		most = cfq_async_descriptors(q);
+	} else if (cfq_opf_urgent(opf) && cfq_thread_holds_up(opf)) {
+		return true;
+	} else if (!current->journal_info && !op_is_write(opf) &&
+		   cfq_descriptors_scarce(cfqmd) && cfq_current_in_debt(cfqmd)) {
+		return false;
+	}
+	if (!blk_mq_is_shared_tags(q->tag_set->flags) &&
+	    cfq_nr_descriptors(cfqmd) >= most)
+		most /= q->nr_hw_queues;
+	data->shallow_depth = max(most, 1U);
+	return true;
+}
+
+/* Sets how many descriptors may be in use for this one; waits until it is due. */
+static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync,
+				       bool urgent)
+{
+	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
+	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
+	unsigned int depth = data->q->nr_requests;
+	bool limited;
+
+	limited = !urgent && cfq_task_limited(data->q, sync);
+	if (!sync)
+		depth = cfq_async_descriptors(data->q);
+	if (limited && !nowait)
+		cfq_wait_for_place(data->q);
+	/* As good as none: the first descriptor or an error. */
+	if (limited && nowait && cfq_group_current_full(cfqmd))
+		depth = 1;
+	if (cfq_descriptors_scarce(cfqmd)) {
+		limited = true;
+		if (!cfq_admit_current(cfqmd, sync, nowait))
+			depth = 1;
+	}
+	/* Any depth, even of all, is for one request at a time. */
+	if (limited || depth < data->q->nr_requests)
+		data->shallow_depth = depth;
+}
+
+/*
  * Called before a descriptor is allocated, in process context: sleeps until the
  * task may have one, unless it is not to wait.
  */
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
-	const bool sync = op_is_sync(opf);
+	const bool urgent = cfq_opf_urgent(opf), sync = op_is_sync(opf);
 
 	/* Tried again, as a processor went away: it has its place. */
 	if (data->shallow_depth)
 		return;
-	if (cfq_opf_urgent(opf)) {
-		if ((opf & REQ_SWAP) || !sync ||
-		    ((current->flags & PF_KTHREAD) && cfq_opf_written_back(opf))) {
-			data->shallow_depth =
-				cfq_urgent_depth(cfqmd, cfq_async_descriptors(data->q));
-			return;
-		}
-		if (cfq_thread_holds_up(opf))
-			return;
-		/* Of those in debt there may be many, who wait long for a turn. */
-		if (op_is_write(opf) || current->journal_info ||
-		    !cfq_descriptors_scarce(cfqmd) || !cfq_current_in_debt(cfqmd)) {
-			data->shallow_depth =
-				cfq_urgent_depth(cfqmd, cfq_urgent_descriptors(data->q));
-			return;
-		}
-	}
+	if (unlikely(urgent || current->journal_info) &&
+	    cfq_set_urgent_depth(data, opf))
+		return;
 	/* Else there are plenty. */
 	if (unlikely(!sync || cfq_groups_limited() ||
 		     cfq_descriptors_scarce(cfqmd)))
-		cfq_set_due_depth(data, sync, cfq_opf_urgent(opf));
+		cfq_set_due_depth(data, sync, urgent);
 }
 
 /*
