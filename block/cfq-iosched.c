@@ -625,7 +625,7 @@ static inline bool cfq_bio_holds_up(struct bio *bio)
 {
 	/* All may wait for the end of a transaction, nobody for what is said to be direct. */
 	return current->journal_info ||
-	       (!(bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP | REQ_IDLE)) &&
+	       (!cfq_opf_urgent(bio->bi_opf) && !(bio->bi_opf & REQ_IDLE) &&
 		cfq_bio_for_metadata(bio));
 }
 
