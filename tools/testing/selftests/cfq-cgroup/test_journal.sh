@@ -17,6 +17,14 @@ class() {
 	echo "$2" >"$CG/$1/$FILES.ioprio_class" || fail "cannot give $1 class $2"
 }
 
+# make_three_groups: idle, of the idle class, flood and other
+make_three_groups() {
+	make_group idle
+	make_group flood
+	make_group other
+	class idle 3
+}
+
 # start_flood GROUP: eight direct readers
 start_flood() {
 	start_load "$1" - read 8 "$FLOOD_MB"
@@ -134,10 +142,7 @@ MAKE_DIRS='i=$((i + 1)); mkdir g$i; : >g$i/f; sleep 0.1'
 hold_directory() {
 	local WITHIN=2
 
-	make_group idle
-	make_group flood
-	make_group other
-	class idle 3
+	make_three_groups
 	start_flood flood
 	sleep 1
 	again_and_again "$1" "$2" "cd $3; $4"
@@ -156,10 +161,7 @@ idle_uring() {
 
 	title "others of that group look at files by io_uring: mkdir within $WITHIN s"
 	use_small_groups make_trees
-	make_group idle
-	make_group flood
-	make_group other
-	class idle 3
+	make_three_groups
 	start_flood flood
 	for i in 1 2; do
 		(run_as idle - ./uring_stat "$MNT"/d*"$i"/f1 "$MNT"/d*"$i"/f3*) \
@@ -220,10 +222,7 @@ idle_rewrites() {
 
 	title "an idle group changes parts of blocks: fsync of another within $WITHIN s"
 	FS_OPTIONS=$ONLY_WANTED,nodelalloc use_small_groups make_parts
-	make_group idle
-	make_group flood
-	make_group other
-	class idle 3
+	make_three_groups
 	start_flood flood
 	start_load idle - read 8 20000
 	sleep 1
@@ -249,10 +248,7 @@ idle_writes() {
 
 	title "an idle group writes a large file: fsync of another within $WITHIN s"
 	FS_OPTIONS=noatime use_small_groups
-	make_group idle
-	make_group flood
-	make_group other
-	class idle 3
+	make_three_groups
 	write_and_sync "$MNT/f0"
 	start_flood flood
 	echo 16000000 >/proc/sys/vm/dirty_background_bytes
@@ -665,10 +661,7 @@ many_look() {
 
 	title "a hundred of an idle group look at cold files: others' look, fsync within $WITHIN s"
 	use_small_groups make_trees
-	make_group idle
-	make_group flood
-	make_group other
-	class idle 3
+	make_three_groups
 	write_and_sync "$MNT/f0"
 	while [ "$i" -lt 8 ]; do
 		i=$((i + 1))
@@ -694,10 +687,7 @@ idle_checkpoints() {
 
 	title "an idle group changes inodes, the journal is small: others' fsync within $WITHIN s"
 	MORE=$SMALL_JOURNAL use_small_groups make_trees
-	make_group idle
-	make_group flood
-	make_group other
-	class idle 3
+	make_three_groups
 	write_and_sync "$MNT/f0"
 	(run_as idle - sh -c "ls -l $MNT/d* >/dev/null")
 	start_flood flood
@@ -743,10 +733,7 @@ idle_maps() {
 
 	title "an idle group reads a file of many pieces: others' append to it within $WITHIN s"
 	use_small_groups make_pieces
-	make_group idle
-	make_group flood
-	make_group other
-	class idle 3
+	make_three_groups
 	start_flood flood
 	start_load idle - read 4 20000
 	sleep 1
@@ -765,10 +752,7 @@ idle_truncates() {
 
 	title "an idle group cuts files within a block: fsync of another within $WITHIN s"
 	FS_OPTIONS=noatime use_small_groups
-	make_group idle
-	make_group flood
-	make_group other
-	class idle 3
+	make_three_groups
 	write_and_sync "$MNT/f0"
 	# shellcheck disable=SC2016 # expanded by who runs it
 	(run_as idle - sh -c "cd $MNT"'; i=0; while [ $i -lt 100 ]; do
