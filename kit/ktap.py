@@ -60,3 +60,15 @@ def read(text, status=0):
     if not (results.passed or results.skipped or results.failures):
         results.failures.append("gave no result")
     return results
+
+
+def of_failures(text, longest):
+    """What a test says before each of its failures, and after its last result; of each so many lines at most."""
+    said, shown = [], []
+    for line in text.splitlines():
+        said.append(line)
+        if match := RESULT.match(line):
+            if match[2]:
+                shown += said[-longest:]
+            said = []
+    return shown + said[-longest:]
