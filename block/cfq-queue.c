@@ -182,19 +182,18 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	s64 credit_ns = 0;
 
 	/*
-	 * However many come that are new, the clock goes on.  Between one request
-	 * and the next a task has not been away.  Who was away for long is as good
-	 * as new.
+	 * However many come that are new, the clock goes on.  On a disk who was away
+	 * has up to a slice of what was his; and is as good as new after a while.
 	 */
-	if (!cfqq->sent_ns)
+	if (!cfqq->sent_ns) {
 		credit_ns = -cfq_vdisktime_delta(cfqq->cost_ns,
 						 cfqq->entity.weight);
-	else if (dd->one_head && cfqq->last_end_ns + dd->tun.slice_idle_ns > now_ns)
+	} else if (dd->one_head) {
 		credit_ns = dd->tun.slice_ns[1];
-	else if (dd->one_head)
 		cfqq->served_ns -= min(cfqq->served_ns,
 				       (now_ns - cfqq->last_end_ns) /
 				       CFQ_FAVOURS_PART);
+	}
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);

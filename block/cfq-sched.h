@@ -11,12 +11,14 @@
  *    that they may be lost (cfq_end_stuck()), or will have one in a moment: as
  *    the active queue of a disk, elsewhere for a group_idle (cfqq_check_idle()).
  *    A group is there while one of its queues or child groups is.
- *  - Who comes back after an absence comes in where the clock is; who is ahead
- *    stays ahead.  A short gap changes nothing.  So that the clock goes on however
- *    many come, a queue that is new comes in by one request later, and a group,
- *    which may come in a little before, after the last one that did.
- *  - The virtual time of an entity changes by what it is charged, and for one
- *    that is behind but has nothing to send, when others are served instead.
+ *  - Who comes back after an absence comes in where the clock is, the queue of a
+ *    disk up to a slice before; who is ahead stays ahead.  However many come in,
+ *    the clock has to go on: so a new queue comes in later than that by one
+ *    request, and a group, which may come in a little before the clock, after
+ *    the last one that did.
+ *  - The virtual time of an entity changes by what it is charged; when its
+ *    weight does, if it is ahead (cfq_entity_reweigh()); and when it is behind,
+ *    has nothing to send, and others are served (cfq_st_forget_behind()).
  *  - Questions change nothing and arm no timer.
  *
  * All is under cfqmd->lock, and pure but for the tree that is given.
