@@ -6,16 +6,17 @@
  *    (nr_requests), and what waits for one cannot be scheduled.  When half of
  *    them are in use, a task needs leave to take another, and those who have
  *    to wait for it are let in group by group, and inside each by class of
- *    ionice, who has the fewest requests first, and in order.  A 32nd is for
- *    those without, as streams that read far ahead would have all.  A
- *    sixteenth is kept for real time, if there was some in the last second,
- *    and the idle class has half of its group's part before others.  Each
- *    group has its part of the descriptors by share; of those below their
- *    part, the one that is to be served first is next, if it is among the first
- *    few of those in line or it is its turn.  What others do not use is lent,
- *    but for an eighth, and at least one, that is kept for those below their
- *    part, so that a group that wakes up gets its first at once.  The weight of
- *    a group whose tasks wait counts, even if it holds none and is on no tree.
+ *    ionice, who has the fewest requests first, and in order.  A 32nd of all
+ *    for each request that a task has, up to an eighth, is left to those with
+ *    fewer, as streams that read far ahead would have all.  A sixteenth is
+ *    kept for real time, if there was some in the last second, and the idle
+ *    class has half of its group's part before others.  Each group has its
+ *    part of the descriptors by share; of those below their part, the one that
+ *    is to be served first is next, if it is among the first few of those in
+ *    line or it is its turn.  What others do not use is lent, but for an eighth,
+ *    and at least one, that is kept for those below their part, so that a group
+ *    that wakes up gets its first at once.  The weight of a group whose tasks
+ *    wait counts, even if it holds none and is on no tree.
  *
  *    The order is what shares are made of where parts are less than a request:
  *    with two descriptors, or more groups than descriptors.
@@ -36,7 +37,7 @@
 #include "cfq-group.h"
 #include "cfq-member.h"
 
-/* Who does not see yet that it is asks for no place, and is not counted. */
+/* A task that does not see it set yet asks for no place, and is not counted. */
 bool cfq_limit_was_set __read_mostly;
 
 /* Is there a limit for @cfqd?  Needs either cfqmd->lock or RCU. */
@@ -173,12 +174,12 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 /* Whose turn it is not has one of so many that are its part. */
 #define CFQ_PARKED_PART		4
 
-/* May a task of @cfqd, with requests if @more, have one more descriptor? */
-bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more)
+/* May a task of @cfqd, with @nr requests, have one more descriptor? */
+bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned int nr)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	const struct cfq_member *leaf = cfqd_leaf(cfqd);
-	const unsigned int total = cfq_descriptors_for(cfqmd, class, more);
+	const unsigned int total = cfq_descriptors_for(cfqmd, class, nr);
 	const unsigned int all_held = cfq_nr_descriptors(cfqmd);
 	const bool parked = cfqmd->active_cfqd && cfqmd->active_cfqd != cfqd;
 	unsigned int held = cfqd_nr_descriptors(cfqd);

@@ -79,7 +79,7 @@ struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 			       struct cfq_cgroup *cfqc);
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 void cfq_group_put(struct cfq_data *cfqd);
-bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, bool more);
+bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned int nr);
 void cfq_group_line(struct cfq_data *cfqd, bool begun);
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
@@ -164,9 +164,9 @@ static inline bool cfq_group_has_turn(const struct cfq_data *cfqd) { return true
 static inline void cfq_group_put(struct cfq_data *cfqd) { }
 
 static inline bool cfq_group_has_room(struct cfq_data *cfqd,
-				      enum cfq_class class, bool more)
+				      enum cfq_class class, unsigned int nr)
 {
-	const unsigned int total = cfq_descriptors_for(cfqd->cfqmd, class, more);
+	const unsigned int total = cfq_descriptors_for(cfqd->cfqmd, class, nr);
 
 	/* What the idle class queues may stay for long. */
 	return cfq_nr_descriptors(cfqd->cfqmd) <

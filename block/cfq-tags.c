@@ -3,9 +3,9 @@
  * CFQ I/O scheduler: who gets a descriptor.
  *
  * What waits for a descriptor cannot be scheduled, so who may have one is
- * decided before (cfq_limit_depth()), for two reasons that a request may have to
- * wait for one after the other: its group has as many as it may have (a place),
- * or there are few left and others come first (a line).
+ * decided before, in cfq_limit_depth().  There a task may have to wait twice:
+ * for a place, if its group has as many requests as it may have, and then in
+ * line, if few descriptors are left and others come first.
  */
 #include <linux/slab.h>
 
@@ -247,7 +247,7 @@ struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 	waiter = cfq_line_next(cfqd, class, &nr);
 	/* From who has waited for too long nothing is kept. */
 	room = cfq_class_waits(cfqd, class, now_ns) ?
-	       cfq_group_has_room(cfqd, CFQ_CLASS_RT, false) :
+	       cfq_group_has_room(cfqd, CFQ_CLASS_RT, 0) :
 	       cfq_group_has_room(cfqd, class, nr);
 	return room ? waiter : NULL;
 }

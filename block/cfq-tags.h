@@ -49,19 +49,22 @@ static inline bool cfq_data_in_line(const struct cfq_data *cfqd)
 }
 
 /* Parts that are kept of all descriptors. */
-#define CFQ_KEPT_FOR_FIRST	32
+#define CFQ_KEPT_FOR_FEWER	32
 #define CFQ_KEPT_FOR_RT		16
 
+/* With so many requests a task leaves as much to others as with more. */
+#define CFQ_KEPT_MOST		4U
+
 /*
- * Descriptors for tasks of @class: a few are kept for real time, if needed, and some
- * for those who have none where others want @more.
+ * Descriptors for a task of @class that has @nr requests: a few are kept for real
+ * time, if needed, and some for those who have fewer than it.
  */
 static inline unsigned int
 cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
-		    bool more)
+		    unsigned int nr)
 {
 	const unsigned int total = cfqmd->dd.queue->nr_requests;
-	unsigned int kept = more ? total / CFQ_KEPT_FOR_FIRST : 0;
+	unsigned int kept = min(nr, CFQ_KEPT_MOST) * (total / CFQ_KEPT_FOR_FEWER);
 
 	if (class != CFQ_CLASS_RT && cfqmd->rt_until_ns &&
 	    cfqmd->rt_until_ns > ktime_get_ns())
