@@ -2,12 +2,12 @@
 /*
  * CFQ I/O scheduler: groups of the io controller.
  *
- * How groups come in where the kernel has no subsystem "cfq", as was chosen when
- * it was configured, or as a module can bring none: every group of the io
- * controller (blkio in version 1) is one here, by data that a policy of that
- * controller may have in each of its groups.  So the files are io.cfq.* and
- * blkio.cfq.*.  The policy has no data for devices: what it would be told of
- * these, the scheduler knows.
+ * How groups come in where the kernel has no subsystem "cfq": that was chosen
+ * when it was configured, or the scheduler is a module, which can bring none.
+ * Every group of the io controller (blkio in version 1) is one here, by data
+ * that a policy of that controller may have in each of its groups.  So the
+ * files are io.cfq.* and blkio.cfq.*.  The policy has no data for devices:
+ * these the scheduler knows by itself.
  *
  * What is done with groups is the business of block/cfq-grid.c.
  */

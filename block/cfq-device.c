@@ -6,15 +6,19 @@
  *
  * 1. Charge.  Nobody tells us what device time a request took when several are
  *    in the device at once, so it is estimated, in one of two ways
- *    (block/cfq-device.h).  Where there is one head, the time since the
- *    previous completion: whatever finished now is what the head did since
- *    then, but for flushes and for how long it stood still.  On flash, work
- *    has a price, and a request is charged by its work when it is sent, and
- *    that is all.  The work is the size, times what a write takes compared
- *    with a read.  For the price, the time that has passed and was not yet
- *    spent is divided among all requests in the device by their work, and who
- *    is done has spent its part.  Of several heads that say they are one,
- *    each request is charged that.
+ *    (block/cfq-device.h).
+ *
+ *    One head: the time since the previous completion, as what finished now is
+ *    what the head did since then, but for flushes and for how long it stood
+ *    still.
+ *
+ *    Flash: the work of the request times a price, when it is sent, and that is
+ *    all.  The work is the size, times what a write takes compared with a read.
+ *    The price is learned at completions: the time that has passed and was not
+ *    yet spent is divided among all requests in the device by their work, and
+ *    the one that is done has spent its part.
+ *
+ *    Several heads that say they are one: that part, when it is done.
  *
  * 2. Depth.  On a device without a head, how many pages keep it busy is learned
  *    from completions.  What a page takes by itself is known from requests that had

@@ -5,12 +5,13 @@
  * Programs that start services and containers know io.weight, which is that of
  * io.cost, or io.bfq.weight.  A group whose weight was not set here follows
  * these: io.weight, or if that is 100, as at first, io.bfq.weight if there is
- * one.  What others have is not known here, but what they show is: the files are
- * read like by any program, whenever one of them was written, or came with a
- * controller.  Lines and files also go by themselves, with a disk or with bfq: so
- * all are read when a disk takes this scheduler, and when bfq was unloaded.
+ * one.  Other controllers tell nothing but what is in these files: so they are
+ * read, as by any program, whenever one of them is written, or may have come
+ * with a controller that is enabled.  A line also goes with its disk, and a
+ * file with bfq: so all are read when a disk takes this scheduler, and when bfq
+ * is unloaded.
  *
- * Lines for single devices in io.weight count before these.  Those in
+ * Lines for single devices in io.weight count before these weights.  Those in
  * io.bfq.weight are left alone: there they can only be for devices where bfq is
  * selected, and what is left of them later was not meant for cfq.
  *

@@ -50,9 +50,9 @@
  *    Turns are group_slice on average, in proportion to the share of the
  *    device, but none is longer than four times that.  What a group still has
  *    in the disk at the end of its turn puts it ahead of the others, so one of
- *    short turns will be passed over now and then.  Only where the next in
- *    turn have one or a few requests does it send no more than its turn has
- *    time for.  A turn is cut short when the group has nothing more to send
+ *    short turns will be passed over now and then.  Only if the group that is
+ *    next has few requests does it send no more than its turn has time for.  A
+ *    turn is cut short when the group has nothing more to send
  *    and is not worth waiting for, and when somebody of a better class comes, or
  *    somebody who is behind comes back from a real absence.
  *

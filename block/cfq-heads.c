@@ -28,13 +28,14 @@
  *    at a time is served.  So there are some until that is known, and now and
  *    then thereafter.
  *
- * 3. Who is ahead of others without a head waits if the device has enough to do.
- *    Where the processors are slower than the device, it never has: then each gets
- *    as much as they do for it.  To let those who are ahead wait all the same helps
- *    if others do more meanwhile, as they wanted nothing but a processor, and
- *    leaves the device idle if these had nothing to do.  Only a duel tells.  It is
- *    won if the processors have no time left and the device does hardly less; a
- *    duel against it need be won but once, and there is one as soon as less is done.
+ * 3. Strict or not?  Without a head, who is ahead of others waits only while
+ *    the device has enough to do.  Where the processors are slower than the
+ *    device it never has, and each group gets as much as the processors do for
+ *    it.  If those who are ahead wait all the same, which is to be strict, the
+ *    others do more if they wanted nothing but a processor; if they had nothing
+ *    to do, the device is idle.  Only a duel tells.  Strictness wins it if the
+ *    processors have no time left and the device does hardly less.  One duel
+ *    that it loses ends it, and there is one as soon as less is done.
  */
 #include <linux/cpumask.h>
 #include <linux/kernel_stat.h>

@@ -27,16 +27,17 @@
  *    The next request comes from the queue of the least virtual time that has
  *    one queued; for how long a queue is on its tree stands in block/cfq-sched.h.
  *
- *    On a disk, no queue gets further ahead of the last one on its tree than
- *    a base slice of virtual time, even if the device could take more: with a
+ *    On a disk, no queue gets further ahead of the one most behind than a
+ *    base slice of virtual time, even if the device could take more: with a
  *    few tasks, each with one request, all would be in the device at once and
  *    priorities would decide nothing.  For the same reason a class waits while
  *    a better one has requests in flight, but not for ever: after a while one
  *    of its requests is sent all the same (cfq_class_wait_ns()).
  *
- *    Without a head that is done, with a smaller lead, while the device is busy
- *    (block/cfq-device.c, 2), and only of another level.  Who has what others
- *    leave owes them little for it.
+ *    Without a head a queue waits only while the device is busy
+ *    (block/cfq-device.c, 2): for a better class and, if it is ahead by a
+ *    smaller lead, for queues of another level.  Who takes what others leave
+ *    unused owes them little for it.
  *
  * 3. Slices.  Sequential synchronous queues profit from having the head for
  *    themselves.  When the turn of such a queue comes on a disk, it becomes
@@ -46,14 +47,15 @@
  *    get no slices: the more of them are in the device at once, the better a
  *    disk can order them, and the charge keeps them fair.
  *
- *    If the queue that ran dry is the last of its class, or is due before one
- *    that keeps the head for long, which is one that will take a slice or an
- *    asynchronous one, we wait for its next request (group_idle) even if it is
- *    seeky, as otherwise a lower class, another group or a stream would get the
- *    time that belongs to it.  Such a one sends nothing, either, while a request
- *    of who is due before it is in the disk.
+ *    Some queues keep the head for long: those that will take a slice, and
+ *    asynchronous ones.  If the queue that ran dry is the only one of its
+ *    class, or is due before one of these, we wait for its next request
+ *    (group_idle) even if it is seeky: otherwise a lower class, another group
+ *    or a stream would get the time that belongs to it.  And a queue that keeps
+ *    the head for long sends nothing while a synchronous one that is due before
+ *    it has a request in the disk.
  *
- *    A new queue of that kind has more than its part for a while: see
+ *    A new queue that gets no slices has more than its part for a while: see
  *    cfqq_favour().
  *
  *    Waiting needs no timer while nobody else wants the device; it is armed
@@ -197,7 +199,7 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 	return behalf;
 }
 
-/* For so long signals have to wait, but for deadly ones, and then for none. */
+/* For how long only deadly signals end a pause, and how long one may be. */
 #define CFQ_REPAYMENT_NS		(2 * (u64)NSEC_PER_SEC)
 #define CFQ_LONGEST_REPAYMENT_NS	(8 * (u64)NSEC_PER_SEC)
 
@@ -276,7 +278,7 @@ struct cfq_repayment {
 	u64			deaf_until_ns;
 };
 
-/* Return: false if a signal came first. */
+/* Return: false if a signal came first, or the task exits. */
 static bool cfq_sleep_until(u64 until_ns, unsigned int state)
 {
 	ktime_t until = ns_to_ktime(until_ns);

@@ -112,17 +112,21 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
 
 /*
  * Urgent requests.  What holds metadata, the journal or swap space up holds up
- * others, of whatever class and group: who waits for a lock or a transaction does
- * not see whose request it is behind.  So these requests, and some that do not say
- * so (cfq_bio_holds_up(), cfq_bio_of_journal()), wait for no limit, no line and no
- * turn, and are sent before all others but one now and then (cfq_other_request());
- * what is written back for half of the time only, and few at once
- * (cfq_urgent_request()).  They are charged to whom they are for, whose other
- * requests wait the longer for it.  Who has nothing but such requests would have all
- * of the device, so what who is in debt reads is not urgent, and in line for
- * descriptors, unless it is for others (rq_for_others()); what he writes goes as what
- * is written back does.  But for the journal's own they may have three quarters of the
- * descriptors.
+ * others, of whatever class and group: who waits for a lock or a transaction
+ * does not see whose request it is behind.  So such requests, and some that are
+ * not marked (cfq_bio_holds_up(), cfq_bio_of_journal()), wait for no limit, no
+ * line and no turn.  They are sent before all others, of which one is sent now
+ * and then (cfq_other_request()).  What is only written back goes first for
+ * half of the time, and few at once (cfq_urgent_request()).
+ *
+ * They are charged to whom they are for, whose other requests wait the longer.
+ * A task that sends nothing else would have all of the device.  So there is
+ * debt (block/cfq-sched.h): what a task in debt reads, or swaps, is not urgent,
+ * unless it is for others (rq_for_others()); what it writes goes as what is
+ * written back does.
+ *
+ * How many descriptors they may have, and which wait in line for one:
+ * cfq_set_urgent_depth().
  */
 static inline bool cfq_opf_urgent(blk_opf_t opf)
 {

@@ -5,7 +5,8 @@
  *
  *   cfq_meta_data  one per request queue; owns the lock and the group tree
  *     cfq_data     one per (device, cgroup); owns the trees of its cfq_queues
- *       cfq_queue  one per task (sync) or per priority (shared); owns requests
+ *       cfq_queue  one per task and class (sync), or per priority (shared);
+ *                  owns requests
  *
  * Both layers order what they serve on the same kind of service tree, by
  * virtual device time: see block/cfq-sched.h.
@@ -291,7 +292,8 @@ struct cfq_queue {
  * cfqmd->lock, @row_node in addition by the group layer's own locks; limits, and
  * the requests for cfq.stat, are read under RCU, too.  References are held by
  * the grid (one, until the cgroup or the scheduler goes away), by each
- * cfq_queue and by the cfq_data of each child group.
+ * cfq_queue, by the cfq_data of each child group, by each place within a limit,
+ * and for each task that is in line for a descriptor or was just let in.
  */
 struct cfq_data {
 	struct cfq_meta_data	*cfqmd;
@@ -345,9 +347,9 @@ struct cfq_data {
  */
 struct cfq_meta_data {
 	/*
-	 * Of everything here, and held by who calls what has no other context in its
-	 * description.  Taken with interrupts off, inside queue_lock and the
-	 * io_context lock; the group layer's grid lock nests inside it.
+	 * Protects everything here.  It is held in all calls whose description
+	 * gives no other context.  Taken with interrupts off, inside queue_lock
+	 * and the io_context lock; the group layer's grid lock nests inside it.
 	 */
 	spinlock_t		lock;
 	struct cfq_driver_data	dd;
