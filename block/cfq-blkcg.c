@@ -26,16 +26,11 @@ static struct blkcg_policy cfq_policy;
 
 struct cgroup_subsys *const cfq_subsys = &io_cgrp_subsys;
 
-static struct cfq_blkcg *cpd_to_cfq_blkcg(struct blkcg_policy_data *cpd)
-{
-	return container_of(cpd, struct cfq_blkcg, cpd);
-}
-
 struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css)
 {
-	struct blkcg *blkcg = css_to_blkcg(css);
+	struct blkcg_policy_data *cpd = blkcg_to_cpd(css_to_blkcg(css), &cfq_policy);
 
-	return &cpd_to_cfq_blkcg(blkcg_to_cpd(blkcg, &cfq_policy))->cfqc;
+	return &container_of(cpd, struct cfq_blkcg, cpd)->cfqc;
 }
 
 struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc)
@@ -82,7 +77,7 @@ static struct blkcg_policy_data *cfq_cpd_alloc(gfp_t gfp)
 /* The cgroup is gone, or the module goes. */
 static void cfq_cpd_free(struct blkcg_policy_data *cpd)
 {
-	struct cfq_blkcg *gone = cpd_to_cfq_blkcg(cpd);
+	struct cfq_blkcg *gone = container_of(cpd, struct cfq_blkcg, cpd);
 
 	cfq_cgroup_offline(&gone->cfqc);
 	cfq_settings_free(&gone->cfqc.devices);

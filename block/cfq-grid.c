@@ -159,15 +159,12 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	lockdep_assert_held(&cfqmd->lock);
 	lockdep_assert_held(&cfq_grid_lock);
 
-	cfq_trees_init(&cfqd->members, false);
 	cfqd->tasks.group = cfqd;
 	cfqd->tasks.entity.trees = &cfqd->members;
 	cfqd->tasks.entity.class = CFQ_CLASS_BE;
-	cfqd->tasks.entity.weight = CFQ_WEIGHT_DEFAULT;
 	RB_CLEAR_NODE(&cfqd->tasks.line_node);
 	cfqd->self.group = parent;
 	cfqd->self.entity.class = CFQ_CLASS_BE;
-	cfqd->self.entity.weight = CFQ_WEIGHT_DEFAULT;
 	RB_CLEAR_NODE(&cfqd->self.line_node);
 	INIT_LIST_HEAD(&cfqd->waiters);
 	cfqd->queues.above = parent ? &cfqd->self.entity : &cfqd->tasks.entity;
@@ -183,7 +180,7 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	list_add_tail_rcu(&cfqd->column_node, &cfqmd->column);
 	list_add_tail_rcu(&cfqd->row_node, &cfqc->row);
 	cfq_group_message(cfqd, "created parent=%llu weight=%u",
-			  parent ? cfq_group_id(parent) : 0,
+			  parent ? parent->cgroup_id : 0,
 			  cfqd_set_member(cfqd)->entity.weight);
 }
 

@@ -263,7 +263,7 @@ static struct cfq_member *cfq_line_after(struct cfq_member *member)
 /* The next member of @group with tasks that wait, after @member if given. */
 static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 					   struct cfq_member *member,
-					   u64 now_ns)
+					   u64 now_ns, bool all)
 {
 	enum cfq_class class = 0;
 
@@ -280,7 +280,7 @@ static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
 					       struct cfq_member *member)
 {
-	return cfq_next_leaf(group, member, 0, cfq_next_in_line);
+	return cfq_next_leaf(group, member, 0, false, cfq_next_in_line);
 }
 
 /*
@@ -323,7 +323,7 @@ void cfq_group_line(struct cfq_data *cfqd, bool begun)
 			continue;
 		}
 		member_leave_line(member);
-		if (cfq_next_in_line(member->group, NULL, 0))
+		if (cfq_next_in_line(member->group, NULL, 0, false))
 			return;
 	}
 }
@@ -353,5 +353,5 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 	}
 	/* The group whose turn it is may be far behind others. */
 	cfqd = cfqmd->active_cfqd;
-	return cfqd && cfq_data_in_line(cfqd) ? cfq_line_due(cfqd, now_ns) : NULL;
+	return cfqd && cfqd->nr_in_line ? cfq_line_due(cfqd, now_ns) : NULL;
 }

@@ -183,7 +183,7 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 		return;
 	active->turn_cut = true;
 	cfq_group_message(active, "preempted by group=%llu",
-			  cfq_group_id(member_cfqd(member)));
+			  member_cfqd(member)->cgroup_id);
 }
 
 /*
@@ -287,7 +287,7 @@ void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	struct cfq_member *member = cfqd_leaf(cfqd);
-	bool waiting = cfqd->nr_admitted || cfq_data_in_line(cfqd);
+	bool waiting = cfqd->nr_admitted || cfqd->nr_in_line;
 
 	lockdep_assert_held(&cfqmd->lock);
 
@@ -374,7 +374,7 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 		other = member_cfqd(entity_to_member(rival));
 		/* Of its own tasks, with none below that has requests. */
 		return other->nr_queued && other->nr_ready == 1 &&
-		       !cfq_data_in_line(other) &&
+		       !other->nr_in_line &&
 		       cfqd_nr_descriptors(other) <= CFQ_FEW_REQUESTS;
 	}
 	return false;
@@ -496,9 +496,9 @@ static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
 /* The only one of @group, which is overdue. */
 static struct cfq_member *cfq_next_overdue(struct cfq_data *group,
 					   struct cfq_member *member,
-					   u64 now_ns)
+					   u64 now_ns, bool any)
 {
-	return member ? NULL : cfq_overdue_member(group, true, now_ns);
+	return member ? NULL : cfq_overdue_member(group, any, now_ns);
 }
 
 /* A class that is overdue and has nothing that may be sent is not asked before that. */
@@ -508,9 +508,9 @@ static struct cfq_member *cfq_next_overdue(struct cfq_data *group,
  * The next member of @group, after @member if given, that has a request queued or,
  * if @due, in the disk, unless it has to wait for others.
  */
-static __always_inline struct cfq_member *
-cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
-		bool due)
+static struct cfq_member *cfq_next_member(struct cfq_data *group,
+					  struct cfq_member *member,
+					  u64 now_ns, bool due)
 {
 	enum cfq_class class = member ? member->entity.class : 0;
 	const struct cfq_driver_data *dd = &group->cfqmd->dd;
@@ -544,23 +544,11 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 		entity_to_member(entity) : NULL;
 }
 
-static struct cfq_member *cfq_next_ready(struct cfq_data *group,
-					 struct cfq_member *member, u64 now_ns)
-{
-	return cfq_next_member(group, member, now_ns, false);
-}
-
-static struct cfq_member *cfq_next_due(struct cfq_data *group,
-				       struct cfq_member *member, u64 now_ns)
-{
-	return cfq_next_member(group, member, now_ns, true);
-}
-
 /* The next group with a request queued. */
 static struct cfq_data *cfq_next_group(struct cfq_data *group,
 				       struct cfq_member *member, u64 now_ns)
 {
-	return cfq_next_leaf(group, member, now_ns, cfq_next_ready);
+	return cfq_next_leaf(group, member, now_ns, false, cfq_next_member);
 }
 
 /*
@@ -575,11 +563,11 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 	struct cfq_data *rider;
 
 	if (cfqd->nr_queued || !cfqd->cfqmd->dd.nr_in_driver ||
-	    held > CFQ_RIDE_REQUESTS || cfq_data_in_line(cfqd) ||
+	    held > CFQ_RIDE_REQUESTS || cfqd->nr_in_line ||
 	    cfq_data_keeps_head(cfqd))
 		return NULL;
 	rider = cfq_next_group(&cfqd->cfqmd->root, NULL, now_ns);
-	if (!rider || cfq_data_in_line(rider))
+	if (!rider || rider->nr_in_line)
 		return NULL;
 	others = cfqd_nr_descriptors(rider);
 	return max(held, others) <= max(CFQ_FEW_REQUESTS, 2 * min(held, others)) ?
@@ -596,8 +584,9 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 
 	if (!cfq_group_must_wait(cfqd))
 		return false;
-	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, cfq_next_due);
-	return due && !due->nr_queued && !cfq_data_in_line(due) &&
+	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, true,
+			    cfq_next_member);
+	return due && !due->nr_queued && !due->nr_in_line &&
 	       cfqd_nr_descriptors(due) <= CFQ_RIDE_REQUESTS;
 }
 
@@ -622,7 +611,7 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 			continue;
 		if (member_is_leaf(overdue))
 			return member_cfqd(overdue);
-		return cfq_next_leaf(member_cfqd(overdue), NULL, now_ns,
+		return cfq_next_leaf(member_cfqd(overdue), NULL, now_ns, true,
 				     cfq_next_overdue);
 	}
 	return NULL;
@@ -660,7 +649,8 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	} else {
 		cfq_groups_end_turn(cfqmd, now_ns, end);
 		/* Who rides is in the disk when its turn comes, with all it has. */
-		cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, cfq_next_due);
+		cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, true,
+				     cfq_next_member);
 	}
 	if (!cfqd)
 		return NULL;

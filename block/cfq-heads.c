@@ -143,22 +143,24 @@ static bool cfq_one_head_seen(const struct cfq_heads *heads)
 	return heads->samples >= CFQ_HEADS_SAMPLES && !heads->many;
 }
 
-/* The next phase of a duel takes so many units. */
+/* The next phase of a duel begins: what is measured takes two units. */
 static void cfq_duel_next(struct cfq_duel *duel, enum cfq_duel_phase phase,
-			  unsigned int units, u64 now_ns)
+			  u64 now_ns)
 {
+	const bool measured = phase == CFQ_DUEL_SAME || phase == CFQ_DUEL_OTHER;
+
 	duel->phase = phase;
 	duel->done[0] = 0;
 	duel->done[1] = 0;
 	duel->phase_ns = now_ns;
-	duel->next_ns = now_ns + units * duel->unit_ns;
+	duel->next_ns = now_ns + (measured ? 2 : 1) * duel->unit_ns;
 }
 
 /* There is none for so long. */
 static void cfq_duel_pause(struct cfq_duel *duel, u64 ns, u64 now_ns)
 {
 	duel->again_ns = now_ns + ns;
-	cfq_duel_next(duel, CFQ_DUEL_NONE, 1, now_ns);
+	cfq_duel_next(duel, CFQ_DUEL_NONE, now_ns);
 }
 
 /* Is the device used the other way, for now? */
@@ -190,24 +192,16 @@ static bool cfq_duel_go_on(struct cfq_duel *duel, bool due, u64 now_ns)
 		cfq_duel_pause(duel, duel->pause_ns, now_ns);
 		return false;
 	}
-	switch (duel->phase) {
-	case CFQ_DUEL_NONE:
-		if (due && duel->again_ns <= now_ns)
-			cfq_duel_next(duel, CFQ_DUEL_SAME, 2, now_ns);
-		else
-			cfq_duel_next(duel, CFQ_DUEL_NONE, 1, now_ns);
-		break;
-	case CFQ_DUEL_SAME:
+	if (duel->phase == CFQ_DUEL_OTHER)
+		return true;
+	if (duel->phase == CFQ_DUEL_SAME) {
 		duel->rate[0] = cfq_duel_rate(duel, 0, now_ns);
 		duel->rate[1] = cfq_duel_rate(duel, 1, now_ns);
-		cfq_duel_next(duel, CFQ_DUEL_CHANGE, 1, now_ns);
-		break;
-	case CFQ_DUEL_CHANGE:
-		cfq_duel_next(duel, CFQ_DUEL_OTHER, 2, now_ns);
-		break;
-	case CFQ_DUEL_OTHER:
-		return true;
 	}
+	if (duel->phase != CFQ_DUEL_NONE || (due && duel->again_ns <= now_ns))
+		cfq_duel_next(duel, duel->phase + 1, now_ns);
+	else
+		cfq_duel_next(duel, CFQ_DUEL_NONE, now_ns);
 	return false;
 }
 
@@ -215,15 +209,11 @@ static bool cfq_duel_go_on(struct cfq_duel *duel, bool due, u64 now_ns)
 static void cfq_duel_end(struct cfq_duel *duel, bool won, unsigned int decide,
 			 u64 now_ns)
 {
-	u64 pause_ns = duel->unit_ns;
+	const u64 pause_ns = won ? duel->unit_ns : duel->pause_ns;
 
-	if (won) {
-		duel->won++;
-	} else {
-		duel->won = 0;
-		pause_ns = duel->pause_ns;
+	duel->won = won ? duel->won + 1 : 0;
+	if (!won)
 		duel->pause_ns = min(2 * pause_ns, CFQ_DUEL_LONG_PAUSE_NS);
-	}
 	if (duel->won == decide) {
 		duel->won = 0;
 		duel->other = !duel->other;

@@ -500,7 +500,7 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 
 	guard(rcu)();
 	shared = cfq_bio_slot(bio, &cfqc) < CFQ_SLOT_SYNC;
-	if (!cfq_group_is(cfqq->cfqd, cfqc) || cfqq->shared != shared)
+	if (cfqq->cfqd->cfqc != cfqc || cfqq->shared != shared)
 		return false;
 	if (!shared)
 		return rq->elv.icq->ioc == current->io_context &&
@@ -508,24 +508,13 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 	return cfqq->ioprio == cfq_effective_ioprio(bio->bi_ioprio);
 }
 
-/* The last request of @cfqq that begins before @sector, or NULL. */
-static struct request *cfqq_rq_before(const struct cfq_queue *cfqq,
-				      sector_t sector)
+/* Requests of a queue are sorted by their ends, too, but for those that overlap. */
+static int cfq_end_cmp(const void *key, const struct rb_node *node)
 {
-	struct rb_node *node = cfqq->sort_list.rb_node;
-	struct request *before = NULL;
+	const sector_t sector = *(const sector_t *)key;
+	const sector_t end = rq_end_sector(rb_entry_rq(node));
 
-	while (node) {
-		struct request *rq = rb_entry_rq(node);
-
-		if (blk_rq_pos(rq) < sector) {
-			before = rq;
-			node = node->rb_right;
-		} else {
-			node = node->rb_left;
-		}
-	}
-	return before;
+	return sector < end ? -1 : sector > end;
 }
 
 /*
@@ -536,6 +525,7 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 			     struct bio *bio)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	const sector_t sector = bio->bi_iter.bi_sector;
 	enum elv_merge how = ELEVATOR_BACK_MERGE;
 	struct request *rq;
 
@@ -543,9 +533,9 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 
 	if (!cfqmd->merge_cfqq)
 		return ELEVATOR_NO_MERGE;
-	rq = cfqq_rq_before(cfqmd->merge_cfqq, bio->bi_iter.bi_sector);
-	if (!rq || rq_end_sector(rq) != bio->bi_iter.bi_sector ||
-	    !elv_bio_merge_ok(rq, bio)) {
+	rq = rb_entry_safe(rb_find(&sector, &cfqmd->merge_cfqq->sort_list,
+				   cfq_end_cmp), struct request, rb_node);
+	if (!rq || !elv_bio_merge_ok(rq, bio)) {
 		how = ELEVATOR_FRONT_MERGE;
 		rq = elv_rb_find(&cfqmd->merge_cfqq->sort_list,
 				 bio_end_sector(bio));
@@ -583,8 +573,7 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	if ((slot < CFQ_SLOT_SYNC || (cfqq && READ_ONCE(cfqq->nr_queued))) &&
 	    spin_trylock_irq(&cfqmd->lock)) {
 		/* Should it have to wait, it is not in the line of who was before. */
-		if (slot < CFQ_SLOT_SYNC && cfqq &&
-		    !cfq_group_is(cfqq->cfqd, cfqc))
+		if (slot < CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc)
 			cfqq = cic_renew_cfqq(cic, cfqmd, cfqc, slot,
 					      cfq_effective_ioprio(bio->bi_ioprio));
 		cfqmd->merge_cfqq = cfqq;
@@ -1567,7 +1556,7 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 
 	cfqd->cfqmd = cfqmd;
 	cfqd->ref = 1;
-	cfq_trees_init(&cfqd->queues, true);
+	cfqd->queues.queues = true;
 	for (class = 0; class < CFQ_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&cfqd->line[class]);
 }
@@ -1583,13 +1572,9 @@ void cfq_data_exit(struct cfq_data *cfqd)
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (; slot < end; slot++) {
-		struct cfq_queue *cfqq = *slot;
-
-		*slot = NULL;
-		if (cfqq)
-			cfqq_disown(cfqq);
-	}
+	for (; slot < end; slot++)
+		if (*slot)
+			cfqq_disown(*slot);
 }
 
 /*

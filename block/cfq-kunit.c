@@ -314,10 +314,9 @@ static void cfq_test_tree_shares(struct kunit *test)
 		{ .weight = 200 }, { .weight = 100 }, { .weight = 25 },
 	};
 	unsigned int served[3] = {};
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 	int i;
 
-	cfq_st_init(&st);
 	for (i = 0; i < ARRAY_SIZE(e); i++)
 		cfq_st_add(&st, &e[i], 0);
 	KUNIT_EXPECT_EQ(test, st.nr, 3U);
@@ -339,9 +338,8 @@ static void cfq_test_tree_shares(struct kunit *test)
 static void cfq_test_tree_return(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 
-	cfq_st_init(&st);
 	cfq_st_add(&st, &a, 0);
 	cfq_entity_charge(&a, NSEC_PER_SEC);
 
@@ -371,12 +369,11 @@ static void cfq_test_tree_correction(struct kunit *test)
 {
 	struct cfq_entity e[4];
 	struct cfq_entity *entity, *last = NULL;
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 	u32 random = 1;
 	u64 min = 0;
 	int i;
 
-	cfq_st_init(&st);
 	for (i = 0; i < ARRAY_SIZE(e); i++) {
 		e[i] = (struct cfq_entity) { .weight = 50 * (i + 1) };
 		cfq_st_add(&st, &e[i], 0);
@@ -482,11 +479,10 @@ static void cfq_test_tree_random(struct kunit *test)
 	const u64 start = 1ULL << 40;
 	struct cfq_entity e[MODEL_NR] = {};
 	struct cfq_model model = { .min = start };
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 	u32 random = 1;
 	int step, i;
 
-	cfq_st_init(&st);
 	st.min_vdisktime = start;
 	for (i = 0; i < MODEL_NR; i++) {
 		e[i].vdisktime = start;
@@ -546,9 +542,8 @@ static void cfq_test_tree_weight(struct kunit *test)
 {
 	struct cfq_entity e[2] = { { .weight = 100 }, { .weight = 100 } };
 	unsigned int served[2] = {};
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 
-	cfq_st_init(&st);
 	cfq_st_add(&st, &e[0], 0);
 	cfq_st_add(&st, &e[1], 0);
 	cfq_test_serve(&st, e, served, 100);
@@ -564,9 +559,8 @@ static void cfq_test_tree_weight(struct kunit *test)
 static void cfq_test_tree_reweigh(struct kunit *test)
 {
 	struct cfq_entity e[2] = { { .weight = 1 }, { .weight = 100 } };
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 
-	cfq_st_init(&st);
 	cfq_st_add(&st, &e[0], 0);
 	cfq_st_add(&st, &e[1], 0);
 	/* At weight 1 it is 100 ms ahead, at weight 100 it is 1 ms. */
@@ -600,9 +594,8 @@ static void cfq_test_tree_reweigh(struct kunit *test)
 static void cfq_test_tree_mean(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 300 }, b = { .weight = 100 };
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 
-	cfq_st_init(&st);
 	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 0, 1000), 0ULL);
 	KUNIT_EXPECT_EQ(test, cfq_st_mean_vdisktime(&st, 50, 1000), 2000ULL);
 	cfq_st_add(&st, &a, 0);
@@ -615,9 +608,8 @@ static void cfq_test_tree_forget(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
 	struct cfq_entity c = { .weight = 100 }, d = { .weight = 100 };
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 
-	cfq_st_init(&st);
 	cfq_st_add(&st, &a, 0);
 	cfq_st_add(&st, &b, 0);
 	cfq_st_add(&st, &c, 0);
@@ -651,9 +643,8 @@ static void cfq_test_tree_forget(struct kunit *test)
 static void cfq_test_tree_wrap(struct kunit *test)
 {
 	struct cfq_entity a = { .weight = 100 }, b = { .weight = 100 };
-	struct cfq_service_tree st;
+	struct cfq_service_tree st = {};
 
-	cfq_st_init(&st);
 	st.min_vdisktime = U64_MAX - 10;
 	a.vdisktime = U64_MAX - 5;
 	b.vdisktime = U64_MAX - 10;
@@ -942,11 +933,10 @@ static void cfq_test_add(struct cfq_trees *trees, enum cfq_class class,
 /* A class that better ones keep waiting is overdue in the end, and they are not. */
 static void cfq_test_class_overdue(struct kunit *test)
 {
-	struct cfq_trees trees;
+	struct cfq_trees trees = { .queues = true };
 	struct cfq_entity be = { .weight = 100 }, idle = { .weight = 100 };
 	const u64 now = NSEC_PER_SEC;
 
-	cfq_trees_init(&trees, true);
 	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
 	trees.of[CFQ_CLASS_IDLE].due_ns = now;
 	/* Nobody keeps it waiting, not even who is just in line for it. */
@@ -976,10 +966,9 @@ static void cfq_test_overdue_entity(struct kunit *test)
 {
 	struct cfq_entity rt = { .weight = 100 }, be = { .weight = 50 };
 	struct cfq_entity idle = { .weight = 100 };
-	struct cfq_trees trees;
+	struct cfq_trees trees = { .queues = true };
 	const u64 now = NSEC_PER_SEC;
 
-	cfq_trees_init(&trees, true);
 	cfq_test_add(&trees, CFQ_CLASS_RT, &rt);
 	cfq_test_add(&trees, CFQ_CLASS_BE, &be);
 	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
@@ -1003,9 +992,8 @@ static void cfq_test_others_due(struct kunit *test)
 {
 	struct cfq_entity rt = { .weight = 100 }, behind = { .weight = 100 };
 	struct cfq_entity ahead = { .weight = 100, .vdisktime = 1000 };
-	struct cfq_trees trees;
+	struct cfq_trees trees = { .queues = true };
 
-	cfq_trees_init(&trees, true);
 	cfq_test_add(&trees, CFQ_CLASS_BE, &ahead);
 	KUNIT_EXPECT_FALSE(test, cfq_due_before(&ahead, 0, 0, 0));
 	behind.vdisktime = ahead.vdisktime;
@@ -1028,14 +1016,13 @@ static void cfq_test_others_due(struct kunit *test)
 /* Urgent requests put a class in debt to better ones, or one ahead of equals. */
 static void cfq_test_debt(struct kunit *test)
 {
-	struct cfq_trees trees;
+	struct cfq_trees trees = { .queues = true };
 	struct cfq_entity be[2] = { { .weight = 100 }, { .weight = 100 } };
 	struct cfq_entity idle = { .weight = 100 };
 	const u64 now = NSEC_PER_SEC, cost = CFQ_BORROW_NS / 10;
 	u64 until = 0;
 	int i;
 
-	cfq_trees_init(&trees, true);
 	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
 	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&idle, 0, cost, now), now);
 	cfq_test_add(&trees, CFQ_CLASS_BE, &be[0]);

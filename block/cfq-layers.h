@@ -120,18 +120,6 @@ static inline bool cfq_group_has_turn(const struct cfq_data *cfqd)
 {
 	return cfqd->cfqmd->active_cfqd == cfqd;
 }
-
-/* The cgroup, NULL once it is removed. */
-static inline struct cfq_cgroup *cfq_group_cgroup(const struct cfq_data *cfqd)
-{
-	return cfqd->cfqc;
-}
-
-/* The inode number of the cgroup's directory. */
-static inline u64 cfq_group_id(const struct cfq_data *cfqd)
-{
-	return cfqd->cgroup_id;
-}
 #else
 static inline int cfq_groups_register(void) { return 0; }
 static inline void cfq_groups_unregister(void) { }
@@ -139,6 +127,7 @@ static inline void cfq_groups_unregister(void) { }
 static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
 	cfq_data_init(&cfqmd->root, cfqmd);
+	cfqmd->root.cgroup_id = 1;
 }
 
 static inline void cfq_groups_exit(struct cfq_meta_data *cfqmd)
@@ -154,8 +143,6 @@ static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 	return NULL;
 }
 
-static inline struct cfq_cgroup *
-cfq_group_cgroup(const struct cfq_data *cfqd) { return NULL; }
 static inline struct cfq_data *
 cfq_group_get_current(struct cfq_meta_data *cfqmd) { return &cfqmd->root; }
 static inline struct cfq_data *
@@ -208,7 +195,6 @@ static inline bool cfq_member_ready(struct cfq_entity *e) { return false; }
 static inline bool cfq_member_in_driver(struct cfq_entity *e) { return false; }
 static inline struct cgroup_subsys_state *
 cfq_group_css(const struct cfq_data *cfqd) { return NULL; }
-static inline u64 cfq_group_id(const struct cfq_data *cfqd) { return 1; }
 static inline bool cfq_groups_limited(void) { return false; }
 static inline bool cfq_group_limits_current(const struct cfq_data *cfqd) { return false; }
 static inline bool cfq_group_current_full(struct cfq_meta_data *cfqmd) { return false; }
@@ -223,12 +209,5 @@ static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,
 	cfq_data_show(&cfqmd->root, m);
 }
 #endif
-
-/* Is @cfqd of @cfqc? */
-static inline bool cfq_group_is(const struct cfq_data *cfqd,
-				const struct cfq_cgroup *cfqc)
-{
-	return cfq_group_cgroup(cfqd) == cfqc;
-}
 
 #endif /* CFQ_LAYERS_H */

@@ -463,11 +463,11 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 				 unsigned short ioprio)
 {
 	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
-	u64 old_group = cfqq ? cfq_group_id(cfqq->cfqd) : 0;
+	u64 old_group = cfqq ? cfqq->cfqd->cgroup_id : 0;
 	struct cfq_data *cfqd = cfq_group_get(cfqmd, cfqc);
 	enum cfq_slot other;
 
-	if (old_group && old_group != cfq_group_id(cfqd))
+	if (old_group && old_group != cfqd->cgroup_id)
 		cfq_group_message(cfqd, "%s=%d moved here from group=%llu",
 				  slot == CFQ_SLOT_ASYNC ? "async" : "sync",
 				  current->pid, old_group);
@@ -475,7 +475,7 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 	for (other = CFQ_SLOT_SYNC; slot >= CFQ_SLOT_SYNC &&
 	     other < CFQ_NR_SLOTS; other++) {
 		cfqq = cic_cfqq(cic, cfqmd, other);
-		if (cfqq && !cfq_group_is(cfqq->cfqd, cfqc))
+		if (cfqq && cfqq->cfqd->cfqc != cfqc)
 			cic_put_cfqq(cic, cfqmd, other);
 	}
 	cfqq = slot >= CFQ_SLOT_SYNC ? cfqq_alloc(cfqd, true, ioprio) :
@@ -518,9 +518,9 @@ cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		}
 	}
 	if (cfqmd->sync_writer && cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns)
-		cause = cfq_group_cgroup(cfqmd->sync_writer);
+		cause = cfqmd->sync_writer->cfqc;
 	else if (cfqq && cfqq->sent_ns + NSEC_PER_SEC > now_ns)
-		cause = cfq_group_cgroup(cfqq->cfqd);
+		cause = cfqq->cfqd->cfqc;
 	if (!cause || cause == own)
 		return slot;
 	*cfqc = cause;
@@ -550,12 +550,12 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 		slot = cfq_journal_slot(cic, cfqmd, rq, &cfqc, now_ns);
 
 	cfqq = cic_cfqq(cic, cfqmd, slot);
-	if (slot >= CFQ_SLOT_SYNC && cfqq && !cfq_group_is(cfqq->cfqd, cfqc) &&
+	if (slot >= CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc &&
 	    cic_shares_cfqq(cic, cfqq, now_ns)) {
 		slot = CFQ_SLOT_BEHALF;
 		cfqq = cic_cfqq(cic, cfqmd, slot);
 	}
-	if (unlikely(!cfqq || !cfq_group_is(cfqq->cfqd, cfqc) ||
+	if (unlikely(!cfqq || cfqq->cfqd->cfqc != cfqc ||
 		     (cfqq->shared && cfqq->ioprio != ioprio)))
 		return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
 	if (unlikely(cfqq->ioprio != ioprio)) {

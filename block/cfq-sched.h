@@ -31,17 +31,9 @@
 #include "cfq-device.h"
 
 /*
- * Service tree.  A virtual time is compared by its distance from another, so
- * wrapping does no harm.
+ * Service tree, empty if all zeroes.  A virtual time is compared by its distance
+ * from another, so wrapping does no harm.
  */
-
-static inline void cfq_st_init(struct cfq_service_tree *st)
-{
-	*st = (struct cfq_service_tree) {
-		.rb = RB_ROOT_CACHED,
-		.line = RB_ROOT_CACHED,
-	};
-}
 
 static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
 {
@@ -263,16 +255,6 @@ cfq_first_better(struct cfq_trees *trees, enum cfq_class class)
 		if (trees->of[class].nr)
 			return cfq_st_first(&trees->of[class]);
 	return NULL;
-}
-
-static inline void cfq_trees_init(struct cfq_trees *trees, bool queues)
-{
-	enum cfq_class class;
-
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		cfq_st_init(&trees->of[class]);
-	trees->above = NULL;
-	trees->queues = queues;
 }
 
 /* What @entity is part of, one level up; NULL at the top. */

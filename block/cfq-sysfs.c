@@ -41,16 +41,11 @@ struct cfq_tunable {
 	u64	max;
 };
 
-static u64 *cfq_tunable_value(struct cfq_meta_data *cfqmd,
-			      const struct cfq_tunable *tunable)
-{
-	return (void *)&cfqmd->dd.tun + tunable->offset;
-}
-
 static ssize_t cfq_tunable_show(struct elevator_queue *e, char *page,
 				const struct cfq_tunable *tunable)
 {
-	const u64 *value = cfq_tunable_value(e->elevator_data, tunable);
+	struct cfq_meta_data *cfqmd = e->elevator_data;
+	const u64 *value = (void *)&cfqmd->dd.tun + tunable->offset;
 
 	/* Up: what is read can be written, and what is on is not read as off. */
 	return sysfs_emit(page, "%llu\n",
@@ -62,7 +57,7 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 				 const struct cfq_tunable *tunable)
 {
 	struct cfq_meta_data *cfqmd = e->elevator_data;
-	u64 value;
+	u64 *old = (void *)&cfqmd->dd.tun + tunable->offset, value;
 	int ret;
 
 	/* A NUL ends no number, and a whole page may be the first of several. */
@@ -74,17 +69,14 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 	cfq_lock(cfqmd);
 	/* Weights are looked at when a queue has something to do again. */
 	cfq_end_idle(cfqmd, U64_MAX);
-	*cfq_tunable_value(cfqmd, tunable) = value * tunable->unit;
+	*old = value * tunable->unit;
 	cfq_unlock(cfqmd);
 	return count;
 }
 
-#define CFQ_TUNABLE(name, member, _unit, _min, _max)			\
+#define CFQ_TUNABLE(name, member, ...)					\
 static const struct cfq_tunable cfq_##name = {				\
-	.offset = offsetof(struct cfq_tunables, member),		\
-	.unit = _unit,							\
-	.min = _min,							\
-	.max = _max,							\
+	offsetof(struct cfq_tunables, member), __VA_ARGS__		\
 };									\
 									\
 static ssize_t cfq_##name##_show(struct elevator_queue *e, char *page)	\
@@ -128,26 +120,16 @@ CFQ_TUNABLE(group_slice_us, group_slice_ns, NSEC_PER_USEC, 1, CFQ_MAX_US)
 	__ATTR(name, 0644, cfq_##name##_show, cfq_##name##_store)
 
 const struct elv_fs_entry cfq_attrs[] = {
-	CFQ_ATTR(quantum),
-	CFQ_ATTR(fifo_expire_sync),
-	CFQ_ATTR(fifo_expire_async),
-	CFQ_ATTR(back_seek_max),
-	CFQ_ATTR(back_seek_penalty),
-	CFQ_ATTR(slice_sync),
-	CFQ_ATTR(slice_sync_us),
-	CFQ_ATTR(slice_async),
-	CFQ_ATTR(slice_async_us),
-	CFQ_ATTR(slice_async_rq),
-	CFQ_ATTR(slice_idle),
-	CFQ_ATTR(slice_idle_us),
-	CFQ_ATTR(group_idle),
-	CFQ_ATTR(group_idle_us),
-	CFQ_ATTR(target_latency),
-	CFQ_ATTR(target_latency_us),
-	CFQ_ATTR(low_latency),
+	CFQ_ATTR(quantum), CFQ_ATTR(low_latency), CFQ_ATTR(slice_async_rq),
+	CFQ_ATTR(fifo_expire_sync), CFQ_ATTR(fifo_expire_async),
+	CFQ_ATTR(back_seek_max), CFQ_ATTR(back_seek_penalty),
+	CFQ_ATTR(slice_sync), CFQ_ATTR(slice_sync_us),
+	CFQ_ATTR(slice_async), CFQ_ATTR(slice_async_us),
+	CFQ_ATTR(slice_idle), CFQ_ATTR(slice_idle_us),
+	CFQ_ATTR(group_idle), CFQ_ATTR(group_idle_us),
+	CFQ_ATTR(target_latency), CFQ_ATTR(target_latency_us),
 #ifdef CONFIG_CFQ_CGROUP
-	CFQ_ATTR(group_slice),
-	CFQ_ATTR(group_slice_us),
+	CFQ_ATTR(group_slice), CFQ_ATTR(group_slice_us),
 #endif
 	__ATTR_NULL
 };

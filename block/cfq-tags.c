@@ -268,13 +268,13 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqd = waiter->cfqd;
 		list_del(&waiter->node);
 		cfqd->line_served_ns[waiter->class] = now_ns;
-		cfqd->nr_in_own_line--;
+		cfqd->nr_in_line--;
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
 		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = now_ns;
 		cfqmd->expected_until_ns = now_ns + cfqmd->dd.tun.group_idle_ns;
-		if (!cfq_data_in_line(cfqd))
+		if (!cfqd->nr_in_line)
 			cfq_group_line(cfqd, false);
 		/* Then it is gone. */
 		complete(&waiter->go_on);
@@ -369,7 +369,7 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		   cfq_group_has_room(cfqd, class, nr);
 	if (!admitted && !nowait) {
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
-		if (!cfqd->nr_in_own_line++)
+		if (!cfqd->nr_in_line++)
 			cfq_group_line(cfqd, true);
 		if (!cfq_trees_busy(&cfqd->queues))
 			cfq_group_not_busy(cfqd, ktime_get_ns());
@@ -567,12 +567,11 @@ void cfq_prepare_request(struct request *rq)
 void cfq_give_up_request(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
-	const bool was_sent = rq->rq_flags & RQF_STARTED;
 	struct cfq_data *place = rq->elv.priv[1];
 	struct cfq_io_cq *cic = NULL;
 	unsigned long flags;
 
-	if (rq->elv.icq && !was_sent)
+	if (rq->elv.icq && !(rq->rq_flags & RQF_STARTED))
 		cic = icq_to_cic(rq->elv.icq);
 	if (!place && likely(!cic || !READ_ONCE(cic->admitted)))
 		return;

@@ -43,11 +43,6 @@ static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
 	return class;
 }
 
-static inline bool cfq_data_in_line(const struct cfq_data *cfqd)
-{
-	return cfqd->nr_in_own_line;
-}
-
 /* Parts that are kept of all descriptors. */
 #define CFQ_KEPT_FOR_FEWER	32
 #define CFQ_KEPT_FOR_RT		16

@@ -21,7 +21,7 @@ do {									\
 	blk_add_cgroup_trace_msg(_cfqd->cfqmd->dd.queue,		\
 				 cfq_group_css(_cfqd),			\
 				 "cfq group=%llu " fmt,			\
-				 cfq_group_id(_cfqd), ##__VA_ARGS__);	\
+				 _cfqd->cgroup_id, ##__VA_ARGS__);	\
 } while (0)
 
 /* A message about a queue. */

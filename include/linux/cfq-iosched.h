@@ -298,6 +298,8 @@ struct cfq_queue {
 struct cfq_data {
 	struct cfq_meta_data	*cfqmd;
 	int			ref;
+	struct cfq_cgroup	*cfqc;		/* NULL once removed, or without */
+	u64			cgroup_id;	/* also then; 1 is the root group */
 
 	/* The per-task layer. */
 	struct cfq_trees	queues;
@@ -316,7 +318,7 @@ struct cfq_data {
 	u64			sent_ns;	/* when its last request was */
 	/* Tasks that wait for a descriptor, and when one was let in last. */
 	struct list_head	line[CFQ_NR_CLASSES];
-	unsigned int		nr_in_own_line;
+	unsigned int		nr_in_line;
 	u64			line_served_ns[CFQ_NR_CLASSES];
 	unsigned int		nr_admitted;	/* from it, no request queued yet */
 	u64			admitted_ns;	/* when the last one was */
@@ -327,8 +329,6 @@ struct cfq_data {
 	struct cfq_member	self;		/* among the siblings */
 	struct cfq_trees	members;
 	unsigned int		nr_ready;	/* members with a request queued */
-	struct cfq_cgroup	*cfqc;		/* NULL once removed */
-	u64			cgroup_id;	/* also then */
 	struct list_head	row_node;	/* on cfqc->row */
 	struct list_head	column_node;	/* on cfqmd->column */
 	struct rcu_head		rcu;		/* for who has not the lock */

@@ -26,7 +26,7 @@ TRACE_EVENT(cfq_select,
 			     __field(u64, vdisktime)
 			     __field(unsigned int, queued)),
 	    TP_fast_assign(__entry->dev = cfq_group_dev(cfqd);
-			   __entry->group = cfq_group_id(cfqd);
+			   __entry->group = cfqd->cgroup_id;
 			   __entry->pid = cfqq ? cfqq->pid : 0;
 			   __entry->sync = !cfqq || cfqq->sync;
 			   __assign_str(choice);
@@ -53,7 +53,7 @@ TRACE_EVENT(cfq_charge,
 			     __field(u64, estimate_ns)
 			     __string(reason, reason)),
 	    TP_fast_assign(__entry->dev = cfq_group_dev(cfqq->cfqd);
-			   __entry->group = cfq_group_id(cfqq->cfqd);
+			   __entry->group = cfqq->cfqd->cgroup_id;
 			   __entry->pid = cfqq->pid;
 			   __entry->sync = cfqq->sync;
 			   __entry->ns = ns;
@@ -77,7 +77,7 @@ TRACE_EVENT(cfq_expire,
 			     __field(u64, used_ns)
 			     __string(reason, reason)),
 	    TP_fast_assign(__entry->dev = cfq_group_dev(cfqd);
-			   __entry->group = cfq_group_id(cfqd);
+			   __entry->group = cfqd->cgroup_id;
 			   __entry->pid = cfqq ? cfqq->pid : 0;
 			   __entry->sync = !cfqq || cfqq->sync;
 			   __entry->used_ns = used_ns;
