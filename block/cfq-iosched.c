@@ -1594,7 +1594,7 @@ static void cfq_exit_icq(struct io_cq *icq)
 	for (slot = 0; slot < CFQ_NR_SLOTS; slot++)
 		cic_put_cfqq(cic, cfqmd, slot);
 	cic_end_admission(cic);
-	WARN_ON_ONCE(!hlist_empty(&cic->places));
+	WARN_ON_ONCE(cic->nr_places);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 

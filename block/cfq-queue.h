@@ -35,8 +35,9 @@ struct cfq_io_cq {
 	struct io_cq		icq;	/* must be first */
 	struct cfq_queue __rcu	*cfqq[CFQ_NR_SLOTS];
 
-	/* For requests that have no descriptor yet, of each task at most one. */
-	struct hlist_head	places;
+	/* Places for requests that have no descriptor yet, all in one group. */
+	struct cfq_data		*places;	/* owns a reference for each */
+	unsigned int		nr_places;
 
 	/* Whose line the task was in, until it has a request queued. */
 	struct cfq_data		*admitted;	/* owns a reference */

@@ -27,10 +27,10 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 /*
  * Places.  Where the requests of a group are limited (block/cfq-group-tags.c, 2), a
  * request has a place within the limit before it has a descriptor: otherwise
- * the limit could be exceeded by all who sleep for one.  The task gets the
- * place, sleeping until there is one, and keeps it on its cfq_io_cq, which it
- * may share with others.  Its next request takes it along in elv.priv[1] until
- * it is inserted, from when on the group of its queue holds it.
+ * the limit could be exceeded by all who sleep for one.  The task sleeps until
+ * there is one, which is on its cfq_io_cq then, that it may share with others.
+ * The next request there takes it along in elv.priv[1] until it is inserted,
+ * from when on the group of its queue holds it.
  *
  * Who has a transaction open waits neither for a place nor in a line.  A bio
  * that must not wait is refused before there is a request, if that would be
@@ -38,13 +38,6 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
  * nothing merges with them, one at a time may be past it, with the first of all
  * descriptors.
  */
-
-/* A place of a task on the cfq_io_cq that it uses. */
-struct cfq_place {
-	struct hlist_node	node;	/* on cic->places */
-	struct task_struct	*task;	/* for comparison only */
-	struct cfq_data		*cfqd;	/* owns a reference */
-};
 
 /*
  * The group that the last requests of @cic, which may be NULL, belonged to;
@@ -85,37 +78,24 @@ static void cfq_wait_for_place(struct request_queue *q)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 	struct io_cq *icq = ioc_find_get_icq(q);
-	struct cfq_place *place;
+	struct cfq_data *cfqd;
+	struct cfq_io_cq *cic;
 
 	if (!icq)
 		return;
-	/* Without memory the request exceeds the limit. */
-	place = kmalloc_obj(*place, GFP_NOIO | __GFP_NOWARN);
-	if (!place)
-		goto put;
-	place->task = current;
-
+	cic = icq_to_cic(icq);
 	cfq_lock(cfqmd);
-	place->cfqd = cfq_group_get_place(cfqmd, true);
-	if (place->cfqd) {
-		hlist_add_head(&place->node, &icq_to_cic(icq)->places);
-		place = NULL;
+	cfqd = cfq_group_get_place(cfqmd, true);
+	if (cfqd && (!cic->nr_places || cic->places == cfqd)) {
+		cic->places = cfqd;
+		WRITE_ONCE(cic->nr_places, cic->nr_places + 1);
+	} else if (cfqd) {
+		/* Who shares @cic has some in another group: it exceeds the limit. */
+		cfq_group_release(cfqd);
+		cfq_group_put(cfqd);
 	}
 	cfq_unlock(cfqmd);
-	kfree(place);
-put:
 	put_io_context(icq->ioc);
-}
-
-/* The place that the current task has on @cic, NULL if it has none. */
-static struct cfq_place *cic_own_place(struct cfq_io_cq *cic)
-{
-	struct cfq_place *place;
-
-	hlist_for_each_entry(place, &cic->places, node)
-		if (place->task == current)
-			return place;
-	return NULL;
 }
 
 /* Hand a place, if there may be a limit, to @rq, which has its descriptor. */
@@ -123,21 +103,20 @@ static noinline void cfq_place_request(struct request *rq,
 				       struct cfq_io_cq *cic)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
-	struct cfq_place *place;
 
-	if (hlist_empty(&cic->places) &&
+	if (!READ_ONCE(cic->nr_places) &&
 	    !cfq_task_limited(rq->q, rq_is_sync(rq)))
 		return;
 
 	cfq_lock(cfqmd);
-	place = cic_own_place(cic);
-	if (place)
-		hlist_del(&place->node);
-	/* It was not asked for in time: without one it exceeds the limit. */
-	rq->elv.priv[1] = place ? place->cfqd :
-				  cfq_group_get_place(cfqmd, false);
+	if (cic->nr_places) {
+		WRITE_ONCE(cic->nr_places, cic->nr_places - 1);
+		rq->elv.priv[1] = cic->places;
+	} else {
+		/* It was not asked for in time: without one it exceeds the limit. */
+		rq->elv.priv[1] = cfq_group_get_place(cfqmd, false);
+	}
 	cfq_unlock(cfqmd);
-	kfree(place);
 }
 
 /*

@@ -83,7 +83,6 @@ one_by_one() {
 	failed_in cfq_cgroup_set_for_device
 	failed_in cfq_group_get
 	failed_in cfqq_alloc cic_renew_cfqq cfqd_get_shared_cfqq
-	failed_in cfq_wait_for_place cfq_set_due_depth cfq_limit_depth
 	left=$(grep -c ' held [1-9]' "/sys/kernel/debug/block/$DISK/sched/trees")
 	expect "$left groups hold requests without I/O" "$left == 0"
 }
