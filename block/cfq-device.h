@@ -29,21 +29,9 @@ static inline u64 cfq_page_ns(const struct cfq_parallelism *par)
 	return par->page_ns[READ] ?: par->page_ns[WRITE];
 }
 
-/*
- * Without a head, about what the device needs for all that it has now.  As long as
- * none was seen by itself, a write may take as much as any can, and a read no more
- * than a write.
- */
-static inline u64 cfq_backlog_ns(const struct cfq_driver_data *dd)
-{
-	const struct cfq_parallelism *par = &dd->par;
-	u64 page_ns = cfq_page_ns(par);
-
-	if (!par->page_ns[WRITE])
-		page_ns *= CFQ_WRITE_WORK_MAX / CFQ_WORK_PAGE;
-	return div_u64(dd->work_in_driver * page_ns, CFQ_WORK_PAGE *
-		       max(par->parallel / CFQ_PARALLEL_ONE, 1U));
-}
+/* For so many pages that are read: fixed point; and the mean over about so many. */
+#define CFQ_COST_PAGES	256U
+#define CFQ_COST_MEMORY	512U
 
 /*
  * For how long others wait for what is in the device, of somebody who has
@@ -55,8 +43,11 @@ static inline u64 cfq_backlog_ns(const struct cfq_driver_data *dd)
 
 static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
 {
+	const u64 backlog_ns = div_u64(dd->work_in_driver * dd->pages_cost_ns,
+				       CFQ_COST_PAGES * CFQ_WORK_PAGE);
+
 	return dd->one_head ? CFQ_STUCK_NS :
-		min(CFQ_STUCK_NS, CFQ_STUCK_FLASH_NS + 2 * cfq_backlog_ns(dd));
+		min(CFQ_STUCK_NS, CFQ_STUCK_FLASH_NS + 2 * backlog_ns);
 }
 
 /* Ask for requests again at @ns, if it is not done before. */
@@ -203,10 +194,6 @@ static inline void cfq_count_completed(struct cfq_parallelism *par,
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
 }
-
-/* For so many pages that are read: fixed point; and the mean over about so many. */
-#define CFQ_COST_PAGES	256U
-#define CFQ_COST_MEMORY	512U
 
 /*
  * A request took so long for its work: each page counts alike, whatever the size of
