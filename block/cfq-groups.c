@@ -401,15 +401,12 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
  * On a device without a head, has @member had so much more than the one most
  * behind on its tree that it may send no more than keeps the device busy?  On a
  * disk, has it had too much to ride in the turn of another?
- *
- * Where the processors are short, the bound moves by steps, so that who has waited
- * for it sends many requests then, and need not be woken for each.
  */
 static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	const struct cfq_entity *first;
-	u64 lead, step;
+	u64 lead;
 
 	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
 			   !cfq_order_matters(dd))
@@ -419,10 +416,6 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 		return false;
 	lead = cfq_lead_ns(dd, &member->entity, 1, dd->one_head ?
 			   CFQ_RIDE_LEAD_PART : CFQ_MIXED_LEAD_PART);
-	if (dd->strict && lead) {
-		div64_u64_rem(first->vdisktime, lead, &step);
-		lead += lead - step;
-	}
 	return cfq_entity_lead(&member->entity, first) > (s64)lead;
 }
 
