@@ -1282,14 +1282,14 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		u64 learn_ns = spent_ns;
 
 		/*
-		 * The rest was for a flush (cfq_end_flush()), unless it takes more now
-		 * than it did: that is learned by and by.
+		 * What is more, or less, is the flush's (cfq_end_flush()), unless it
+		 * is always so: that is learned by and by.
 		 */
-		if (unlikely(dd->nr_flushes) && dd->one_head &&
-		    spent_ns > cfqq->cost_ns) {
+		if (unlikely(dd->nr_flushes) && dd->one_head) {
 			dd->flush_ns += spent_ns - cfqq->cost_ns;
 			spent_ns = cfqq->cost_ns;
-			learn_ns = min(learn_ns, spent_ns + spent_ns / 8);
+			learn_ns = clamp(learn_ns, spent_ns - spent_ns / 8,
+					 spent_ns + spent_ns / 8);
 		}
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
 		trace_cfq_charge(cfqq, spent_ns, estimate_ns, "request");
@@ -1501,8 +1501,8 @@ static noinline void cfq_end_flush(struct request *rq)
 	if (!dd->one_head || !rq->elv.icq || rq->flush.seq == RQ_TO_FLUSH)
 		goto unlock;
 	dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
-	ns = min(cfq_charge_serial(dd, ktime_get_ns()) + dd->flush_ns,
-		 CFQ_FLUSH_NS);
+	ns = cfq_charge_serial(dd, ktime_get_ns());
+	ns = clamp((s64)ns + dd->flush_ns, 0, (s64)CFQ_FLUSH_NS);
 	dd->flush_ns = 0;
 	for (slot = CFQ_SLOT_BEHALF; slot < CFQ_NR_SLOTS; slot++) {
 		cfqq = cic_cfqq(icq_to_cic(rq->elv.icq), cfqmd, slot);

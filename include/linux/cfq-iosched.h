@@ -198,7 +198,7 @@ struct cfq_driver_data {
 	unsigned int		nr_first_in_driver; /* sent out of order */
 	u64			first_since_ns;	/* that one of those is waited for */
 	unsigned int		nr_flushes;	/* to come, or in the device */
-	u64			flush_ns;	/* what they took beside others */
+	s64			flush_ns;	/* what they took beside others */
 
 	/* Up to here the device's time, or as much, was spent on somebody. */
 	u64			charged_until_ns;
