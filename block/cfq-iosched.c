@@ -214,10 +214,11 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 	if (rq_for_others(rq, cfqq, now_ns))
 		return true;
 	if (cfq_in_debt(&cfqmd->dd, &cfqq->entity, now_ns)) {
-		if (!op_is_write(req_op(rq)) || (rq->cmd_flags & REQ_SWAP))
+		if ((!op_is_write(req_op(rq)) && !current->journal_info) ||
+		    (rq->cmd_flags & REQ_SWAP))
 			return false;
 		/* As in a journal, all may wait for it: no more than is written back. */
-		rq->cmd_flags &= ~REQ_IDLE;
+		rq->cmd_flags |= REQ_BACKGROUND;
 		cfqmd->repay_until_ns = now_ns + CFQ_LONGEST_REPAYMENT_NS;
 		cfqmd->repay_ns += CFQ_BORROW_COSTS * cfqq->cost_ns;
 		return true;

@@ -123,8 +123,8 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
  * They are charged to whom they are for, whose other requests wait the longer.
  * A task that sends nothing else would have all of the device.  So there is
  * debt (block/cfq-sched.h): what a task in debt reads, or swaps, is not urgent,
- * unless it is for others (rq_for_others()); what it writes goes as what is
- * written back does.
+ * unless it is for others (rq_for_others()); what it writes, or reads with a
+ * transaction open, goes as what is written back does.
  *
  * How many descriptors they may have, and which wait in line for one:
  * cfq_set_urgent_depth().
@@ -135,13 +135,13 @@ static inline bool cfq_opf_urgent(blk_opf_t opf)
 }
 
 /*
- * Is it an urgent one that is only written back, or swapped out?  What a journal
- * writes has REQ_IDLE, unless that is taken from it; to sync a file system need not
+ * Is it an urgent one that is only written back, or swapped out, or of who is in debt
+ * (cfqq_jumps())?  What a journal writes has REQ_IDLE; to sync a file system need not
  * be more urgent than to have a flusher do it.
  */
 static inline bool cfq_opf_written_back(blk_opf_t opf)
 {
-	return op_is_write(opf) && !(opf & REQ_IDLE);
+	return (opf & REQ_BACKGROUND) || (op_is_write(opf) && !(opf & REQ_IDLE));
 }
 
 /*

@@ -721,10 +721,17 @@ idle_touches() {
 		"$(ios 2) >= 0.85 * $alone && $(ios 1) > 50"
 }
 
+# make_pieces [MB]: the half of these is a file of pieces
 make_pieces() {
-	fio --name=pieces --filename="$MNT/pieces" --rw=write:4k --bs=4k --size=128m --io_size=64m \
-		--fallocate=none --direct=0 --end_fsync=1 --disk_util=0 >"$TMP/fio.pieces" 2>&1 ||
-		fail "cannot make a file of pieces"
+	local mb=${1:-128}
+
+	fio --name=pieces --filename="$MNT/pieces" --rw=write:4k --bs=4k --size="${mb}m" \
+		--io_size=$((mb / 2))m --fallocate=none --direct=0 --end_fsync=1 --disk_util=0 \
+		>"$TMP/fio.pieces" 2>&1 || fail "cannot make a file of pieces"
+}
+
+make_many_pieces() {
+	make_pieces 1024
 }
 
 # Where pieces of a file lie is read with its map locked; who adds one has a transaction open
@@ -744,6 +751,26 @@ idle_maps() {
 	sleep 2
 	worst_of 8 "sleep 1" other "$DD" if=/dev/zero of="$MNT/pieces" bs=4k count=1 \
 		seek=4000# conv=notrunc,fsync status=none
+}
+
+# What lies where, and what is free, is read with a transaction open, in one call
+idle_removes() {
+	local WITHIN=0.7
+
+	title "an idle group removes a file of many pieces: others' fsync within $WITHIN s"
+	use_small_groups make_many_pieces
+	make_three_groups
+	start_flood flood
+	write_and_sync "$MNT/f0"
+	colder
+	(run_as idle - rm "$MNT/pieces") &
+	LOOPS=$!
+	# It is in debt then
+	until [ "$(stat idle requests)0" -ge 4500 ] || [ ! -d "/proc/$LOOPS" ]; do
+		sleep 0.5
+	done
+	worst_of 20 "sleep 0.3" other write_and_sync "$MNT/f0"
+	[ -d "/proc/$LOOPS" ] || fail "it is removed already"
 }
 
 # The end of a file within a block is written before the transaction that it belongs to ends
@@ -769,7 +796,7 @@ idle_truncates() {
 
 mount_unified
 run_cases idle_task_creates idle_creates idle_uring idle_ls idle_ls_ahead idle_maps \
-	idle_rewrites idle_writes idle_truncates idle_checkpoints idle_touches rt_fsync \
-	limit_journal light_journal light_looks many_look swap swap_hog fsync_shares fsync_only \
-	meta_flood idle_meta_flood idle_task_meta_flood idle_sharers meta_crowd meta_wanted \
-	meta_written_back meta_synced cold_file borrows_little
+	idle_rewrites idle_writes idle_removes idle_truncates idle_checkpoints idle_touches \
+	rt_fsync limit_journal light_journal light_looks many_look swap swap_hog \
+	fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood idle_sharers \
+	meta_crowd meta_wanted meta_written_back meta_synced cold_file borrows_little
