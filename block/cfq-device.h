@@ -46,7 +46,7 @@ static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
 	const u64 backlog_ns = div_u64(dd->work_in_driver * dd->pages_cost_ns,
 				       CFQ_COST_PAGES * CFQ_WORK_PAGE);
 
-	return dd->one_head ? CFQ_STUCK_NS :
+	return dd->one_head || dd->access_work ? CFQ_STUCK_NS :
 		min(CFQ_STUCK_NS, CFQ_STUCK_FLASH_NS + 2 * backlog_ns);
 }
 

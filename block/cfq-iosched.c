@@ -1289,7 +1289,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		if (unlikely(dd->nr_flushes) && dd->one_head) {
 			dd->flush_ns += spent_ns - cfqq->cost_ns;
 			spent_ns = cfqq->cost_ns;
-			learn_ns = clamp(learn_ns, spent_ns - spent_ns / 8,
+			learn_ns = clamp(learn_ns, spent_ns / 2,
 					 spent_ns + spent_ns / 8);
 		}
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
@@ -1480,9 +1480,9 @@ static void cfq_requeue_request(struct request *rq)
 
 /*
  * A request that was to flush the cache is done with, or was not.  What a disk did for
- * it since others were completed, and what these took beyond what theirs do take, is
- * charged to the queue that its task used last, and not to who comes next; but not for
- * how long it stood still.  Of the flush after data that a disk cannot write through
+ * it since others were completed, and what these took more or less than theirs do take,
+ * is charged to the queue that its task used last, and not to who comes next; but not
+ * for how long it stood still.  Of the flush after data that a disk cannot write through
  * its cache nobody tells.
  */
 #define CFQ_FLUSH_NS	(8 * CFQ_STUCK_NS)

@@ -183,16 +183,20 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 
 	/*
 	 * However many come that are new, the clock goes on.  On a disk who was away
-	 * has up to a slice of what was his; and is as good as new after a while.
+	 * has up to a slice of what was his, a shortened one unless that was just now;
+	 * and is as good as new after a while.
 	 */
 	if (!cfqq->sent_ns) {
 		credit_ns = -cfq_vdisktime_delta(cfqq->cost_ns,
 						 cfqq->entity.weight);
 	} else if (dd->one_head) {
-		credit_ns = dd->tun.slice_ns[1];
+		/* That of a plug may be before the end of its first request. */
+		const u64 away_ns = now_ns - min(now_ns, cfqq->last_end_ns);
+
+		credit_ns = away_ns < dd->tun.slice_idle_ns ?
+			    dd->tun.slice_ns[1] : cfqq_slice_ns(cfqq);
 		cfqq->served_ns -= min(cfqq->served_ns,
-				       (now_ns - cfqq->last_end_ns) /
-				       CFQ_FAVOURS_PART);
+				       away_ns / CFQ_FAVOURS_PART);
 	}
 	/* Of a sync queue it does not depend on the tunables. */
 	if (!cfqq->sync)

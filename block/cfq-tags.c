@@ -86,13 +86,17 @@ static void cfq_wait_for_place(struct request_queue *q)
 	cic = icq_to_cic(icq);
 	cfq_lock(cfqmd);
 	cfqd = cfq_group_get_place(cfqmd, true);
-	if (cfqd && (!cic->nr_places || cic->places == cfqd)) {
-		cic->places = cfqd;
-		WRITE_ONCE(cic->nr_places, cic->nr_places + 1);
-	} else if (cfqd) {
-		/* Who shares @cic has some in another group: it exceeds the limit. */
+	if (cfqd && cic->nr_places && cic->places != cfqd) {
+		/* Who shares @cic has some in another group: it is there until queued. */
 		cfq_group_release(cfqd);
 		cfq_group_put(cfqd);
+		cfqd = cic->places;
+		cfq_group_hold(cfqd, true);
+		cfqd->ref++;
+	}
+	if (cfqd) {
+		cic->places = cfqd;
+		WRITE_ONCE(cic->nr_places, cic->nr_places + 1);
 	}
 	cfq_unlock(cfqmd);
 	put_io_context(icq->ioc);

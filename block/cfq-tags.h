@@ -52,15 +52,17 @@ static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
 
 /*
  * Descriptors for a task of @class that has @nr requests: a few are kept for real
- * time, if needed, and some for those who have fewer than it.
+ * time, if needed, and some for those who have fewer than it, and than that.
  */
 static inline unsigned int
 cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
 		    unsigned int nr)
 {
 	const unsigned int total = cfqmd->dd.queue->nr_requests;
-	unsigned int kept = min(nr, CFQ_KEPT_MOST) * (total / CFQ_KEPT_FOR_FEWER);
+	unsigned int kept = 0;
 
+	if (total >= CFQ_KEPT_FOR_FEWER)
+		kept = min(nr, CFQ_KEPT_MOST) * total / CFQ_KEPT_FOR_FEWER;
 	if (class != CFQ_CLASS_RT && cfqmd->rt_until_ns &&
 	    cfqmd->rt_until_ns > ktime_get_ns())
 		kept += total / CFQ_KEPT_FOR_RT;

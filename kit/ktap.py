@@ -63,12 +63,12 @@ def read(text, status=0):
 
 
 def of_failures(text, longest):
-    """What a test says before each of its failures, and after its last result; of each so many lines at most."""
+    """What a test says before what failed or was skipped, and after its last result; of each so many lines at most."""
     said, shown = [], []
     for line in text.splitlines():
         said.append(line)
         if match := RESULT.match(line):
-            if match[2]:
+            if match[2] or match[4]:
                 shown += said[-longest:]
             said = []
     return shown + said[-longest:]

@@ -59,7 +59,7 @@ struct cfq_entity {
 	struct cfq_service_tree	*st;		/* NULL: nothing to do, not awaited */
 	struct cfq_trees	*trees;		/* where it competes */
 	enum cfq_class		class;
-	unsigned int		weight;		/* never 0 */
+	unsigned int		weight;		/* never 0 where it competes */
 	u64			vdisktime;	/* ns received, at CFQ_WEIGHT_DEFAULT */
 };
 
