@@ -489,9 +489,9 @@ static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
 /* The only one of @group, which is overdue. */
 static struct cfq_member *cfq_next_overdue(struct cfq_data *group,
 					   struct cfq_member *member,
-					   u64 now_ns, bool any)
+					   u64 now_ns)
 {
-	return member ? NULL : cfq_overdue_member(group, any, now_ns);
+	return member ? NULL : cfq_overdue_member(group, true, now_ns);
 }
 
 /* A class that is overdue and has nothing that may be sent is not asked before that. */
@@ -501,9 +501,9 @@ static struct cfq_member *cfq_next_overdue(struct cfq_data *group,
  * The next member of @group, after @member if given, that has a request queued or,
  * if @due, in the disk, unless it has to wait for others.
  */
-static struct cfq_member *cfq_next_member(struct cfq_data *group,
-					  struct cfq_member *member,
-					  u64 now_ns, bool due)
+static __always_inline struct cfq_member *
+cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
+		bool due)
 {
 	enum cfq_class class = member ? member->entity.class : 0;
 	const struct cfq_driver_data *dd = &group->cfqmd->dd;
@@ -537,11 +537,23 @@ static struct cfq_member *cfq_next_member(struct cfq_data *group,
 		entity_to_member(entity) : NULL;
 }
 
+static struct cfq_member *cfq_next_ready(struct cfq_data *group,
+					 struct cfq_member *member, u64 now_ns)
+{
+	return cfq_next_member(group, member, now_ns, false);
+}
+
+static struct cfq_member *cfq_next_due(struct cfq_data *group,
+				       struct cfq_member *member, u64 now_ns)
+{
+	return cfq_next_member(group, member, now_ns, true);
+}
+
 /* The next group with a request queued. */
 static struct cfq_data *cfq_next_group(struct cfq_data *group,
 				       struct cfq_member *member, u64 now_ns)
 {
-	return cfq_next_leaf(group, member, now_ns, false, cfq_next_member);
+	return cfq_next_leaf(group, member, now_ns, cfq_next_ready);
 }
 
 /*
@@ -577,8 +589,7 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 
 	if (!cfq_group_must_wait(cfqd))
 		return false;
-	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, true,
-			    cfq_next_member);
+	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, cfq_next_due);
 	return due && !due->nr_queued && !due->nr_in_line &&
 	       cfqd_nr_descriptors(due) <= CFQ_RIDE_REQUESTS;
 }
@@ -604,7 +615,7 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 			continue;
 		if (member_is_leaf(overdue))
 			return member_cfqd(overdue);
-		return cfq_next_leaf(member_cfqd(overdue), NULL, now_ns, true,
+		return cfq_next_leaf(member_cfqd(overdue), NULL, now_ns,
 				     cfq_next_overdue);
 	}
 	return NULL;
@@ -642,8 +653,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	} else {
 		cfq_groups_end_turn(cfqmd, now_ns, end);
 		/* Who rides is in the disk when its turn comes, with all it has. */
-		cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, true,
-				     cfq_next_member);
+		cfqd = cfq_next_leaf(&cfqmd->root, NULL, now_ns, cfq_next_due);
 	}
 	if (!cfqd)
 		return NULL;

@@ -600,13 +600,13 @@ static bool cfq_bio_for_metadata(struct bio *bio)
 	struct address_space *mapping;
 	struct folio *folio;
 
-	/* What is read directly may go to a page of a file that is just removed. */
-	guard(rcu)();
 	if (!bio->bi_iter.bi_size || bio->bi_iter.bi_size > PAGE_SIZE)
 		return false;
 	folio = page_folio(bio_page(bio));
 	if (likely(folio_test_locked(folio)))
 		return false;
+	/* What is read directly may go to a page of a file that is just removed. */
+	guard(rcu)();
 	mapping = folio_mapping(folio);
 	/* Swap space has no host. */
 	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode);

@@ -107,12 +107,11 @@ static inline unsigned int cfqd_nr_descriptors(const struct cfq_data *cfqd)
  */
 static __always_inline struct cfq_data *
 cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
-	      bool all, struct cfq_member *(*next)(struct cfq_data *group,
-						   struct cfq_member *member,
-						   u64 now_ns, bool all))
+	      struct cfq_member *(*next)(struct cfq_data *group,
+					 struct cfq_member *member, u64 now_ns))
 {
 	while (group) {
-		member = next(group, member, now_ns, all);
+		member = next(group, member, now_ns);
 		if (member && member_is_leaf(member))
 			return member_cfqd(member);
 		if (member) {

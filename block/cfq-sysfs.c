@@ -74,9 +74,12 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 	return count;
 }
 
-#define CFQ_TUNABLE(name, member, ...)					\
+#define CFQ_TUNABLE(name, member, _unit, _min, _max)			\
 static const struct cfq_tunable cfq_##name = {				\
-	offsetof(struct cfq_tunables, member), __VA_ARGS__		\
+	.offset = offsetof(struct cfq_tunables, member),		\
+	.unit = _unit,							\
+	.min = _min,							\
+	.max = _max,							\
 };									\
 									\
 static ssize_t cfq_##name##_show(struct elevator_queue *e, char *page)	\

@@ -104,7 +104,7 @@ one() {
 	measure 60
 	# Now and then it is tried whether slices are of use
 	expect "shares $(shares)" "$(distance 61.5 30.8 7.7) < 3"
-	expect "MB: $told, as flash $not_told" "$told > 250 && $not_told >= 0.85 * $told"
+	expect "MB: $told, as flash $not_told" "$told > 250 && $not_told >= 0.9 * $told"
 	stop_loads
 }
 
