@@ -47,6 +47,8 @@
  */
 #define CFQ_MIXED_LEAD_PART	16
 #define CFQ_MIXED_DEBT_PART	8
+/* Times that is owed to one with tasks in line for a descriptor. */
+#define CFQ_LINE_DEBT		16
 static_assert(CFQ_MIXED_DEBT_PART < CFQ_MIXED_LEAD_PART);
 
 /* Think times: one sample weighs 256; a queue is believed from this sum on. */

@@ -72,7 +72,7 @@
  *    which may have all its requests in the device or be idle for a moment,
  *    sends no more than keeps the device busy (block/cfq-device.c, 2), or waits
  *    whether it is busy or not (block/cfq-heads.c, 3).  What others leave is not
- *    owed to them (cfq_st_forget_behind()).
+ *    owed to them (cfqq_passes_others()).
  *
  *    A class better than others is still there for a group_idle after its last
  *    request: its next one shall not meet a flood that came in between.  The
@@ -104,6 +104,13 @@ bool cfq_member_ready(struct cfq_entity *entity)
 
 	return member_is_tasks(member) ? member->group->nr_queued :
 		member_cfqd(member)->nr_ready;
+}
+
+/* Or would have one, if its tasks had a descriptor for it? */
+bool cfq_member_held_back(struct cfq_entity *entity)
+{
+	return cfq_member_ready(entity) ||
+	       member_in_line(entity_to_member(entity));
 }
 
 /* Has it, on its tree, some in the device, or may groups below it have some? */

@@ -874,21 +874,27 @@ static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 	       cfqq_hold_large(cfqq, now_ns);
 }
 
-/* Who has left @cfqq, on a device without a head, what is sent now, is not owed it. */
+/*
+ * Who has left @cfqq, on a device without a head, what is sent now, is not owed it, and
+ * who waits for descriptors not more than could be the time until it has them.
+ */
 static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	struct cfq_entity *entity;
+	u64 lead_ns;
 
 	if (dd->one_head)
 		return;
-	for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
-		if (cfq_st_first(entity->st) != entity &&
-		    cfq_st_forget_behind(entity,
-					 cfq_lead_ns(dd, entity, 1,
-						     CFQ_MIXED_DEBT_PART),
+	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
+		if (cfq_st_first(entity->st) == entity)
+			continue;
+		lead_ns = cfq_lead_ns(dd, entity, 1, CFQ_MIXED_DEBT_PART);
+		if (cfq_st_forget_behind(entity, lead_ns, cfq_entity_held_back) ||
+		    cfq_st_forget_behind(entity, CFQ_LINE_DEBT * lead_ns,
 					 cfq_entity_ready))
 			dd->heads.passed_ns = now_ns;
+	}
 }
 
 /* The queue to be served next, or NULL if none may be. */

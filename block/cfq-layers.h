@@ -93,6 +93,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_member_ready(struct cfq_entity *entity);
+bool cfq_member_held_back(struct cfq_entity *entity);
 bool cfq_member_in_driver(struct cfq_entity *entity);
 bool cfq_group_must_wait(const struct cfq_data *cfqd);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
@@ -192,6 +193,7 @@ static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 }
 
 static inline bool cfq_member_ready(struct cfq_entity *e) { return false; }
+static inline bool cfq_member_held_back(struct cfq_entity *e) { return false; }
 static inline bool cfq_member_in_driver(struct cfq_entity *e) { return false; }
 static inline struct cgroup_subsys_state *
 cfq_group_css(const struct cfq_data *cfqd) { return NULL; }

@@ -237,6 +237,13 @@ static inline bool cfq_entity_ready(struct cfq_entity *entity)
 				       cfq_member_ready(entity);
 }
 
+/* Or one whose tasks wait for a descriptor? */
+static inline bool cfq_entity_held_back(struct cfq_entity *entity)
+{
+	return entity->trees->queues ? cfq_entity_sends(entity) :
+				       cfq_member_held_back(entity);
+}
+
 static inline bool cfq_entity_in_driver(struct cfq_entity *entity)
 {
 	return entity->trees->queues ? entity_to_cfqq(entity)->nr_in_driver :

@@ -18,7 +18,8 @@
  *    the last one that did.
  *  - The virtual time of an entity changes by what it is charged; when its
  *    weight does, if it is ahead (cfq_entity_reweigh()); and when it is behind,
- *    has nothing to send, and others are served (cfq_st_forget_behind()).
+ *    has nothing to send, nor waits for a descriptor, and others are served
+ *    (cfq_st_forget_behind()).
  *  - Questions change nothing and arm no timer.
  *
  * All is under cfqmd->lock, and pure but for the tree that is given.
