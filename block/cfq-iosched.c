@@ -209,7 +209,7 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_entity *entity;
-	u64 until_ns = 0;
+	u64 until_ns = 0, pause_ns = 0;
 
 	if (rq_for_others(rq, cfqq, now_ns))
 		return true;
@@ -219,18 +219,20 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 			return false;
 		/* As in a journal, all may wait for it: no more than is written back. */
 		rq->cmd_flags |= REQ_BACKGROUND;
-		cfqmd->repay_until_ns = now_ns + CFQ_LONGEST_REPAYMENT_NS;
-		cfqmd->repay_ns += CFQ_BORROW_COSTS * cfqq->cost_ns;
-		return true;
+		until_ns = now_ns + CFQ_LONGEST_REPAYMENT_NS;
+		pause_ns = cfq_pause_ns(cfqq->cost_ns, 1, 1);
+	} else {
+		for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
+			until_ns = max(until_ns,
+				       cfq_entity_borrow(entity,
+							 cfq_due_lead_ns(&cfqmd->dd,
+									 entity),
+							 cfqq->cost_ns, now_ns,
+							 &pause_ns));
 	}
-	for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
-		until_ns = max(until_ns,
-			       cfq_entity_borrow(entity,
-						 cfq_due_lead_ns(&cfqmd->dd, entity),
-						 cfqq->cost_ns, now_ns));
 	if (until_ns > now_ns) {
 		cfqmd->repay_until_ns = max(cfqmd->repay_until_ns, until_ns);
-		cfqmd->repay_ns += CFQ_BORROW_COSTS * cfqq->cost_ns;
+		cfqmd->repay_ns += pause_ns;
 	}
 	return true;
 }
@@ -269,8 +271,7 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 /*
  * Who has taken from better classes, or from his equals, pays for it when nobody
  * waits for him: where the task goes back to user mode, without a lock.  So he is
- * not in debt when somebody does.  It is as long as he has borrowed, and not longer
- * than until enough of it is there again.
+ * not in debt when somebody does.  For how long: cfq_entity_borrow().
  */
 struct cfq_repayment {
 	struct callback_head	work;

@@ -1013,17 +1013,20 @@ static void cfq_test_debt(struct kunit *test)
 	struct cfq_entity be[2] = { { .weight = 100 }, { .weight = 100 } };
 	struct cfq_entity idle = { .weight = 100 };
 	const u64 now = NSEC_PER_SEC, cost = CFQ_BORROW_NS / 10;
-	u64 until = 0;
+	u64 until = 0, pause = 0;
 	int i;
 
 	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
-	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&idle, 0, cost, now), now);
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&idle, 0, cost, now, &pause), now);
 	cfq_test_add(&trees, CFQ_CLASS_BE, &be[0]);
 	for (i = 0; i < 41; i++) {
 		KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, 0, now));
-		until = cfq_entity_borrow(&idle, 0, cost, now);
+		until = cfq_entity_borrow(&idle, 0, cost, now, &pause);
 		/* From the second eighth on it is paid back. */
 		KUNIT_EXPECT_EQ(test, until > now, i >= 5);
+		/* In pauses that become longer. */
+		KUNIT_EXPECT_EQ(test, pause, CFQ_BORROW_COSTS * cost *
+				(1 + CFQ_BORROW_PAUSES * (i + 1) / 40));
 	}
 	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&idle, 0, now));
 	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, 0, until));
@@ -1038,9 +1041,11 @@ static void cfq_test_debt(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&be[0], 10, now));
 	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[1], 10, now));
 	/* The other has all of it meanwhile. */
-	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[0], 10, cost, now),
+	pause = 0;
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[0], 10, cost, now, &pause),
 			now + CFQ_BORROW_NS + 1);
-	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[1], 10, cost, now), now);
+	KUNIT_EXPECT_EQ(test, pause, CFQ_BORROW_NS + 1);
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[1], 10, cost, now, &pause), now);
 }
 
 static struct kunit_case cfq_test_cases[] = {

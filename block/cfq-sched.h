@@ -330,15 +330,17 @@ static inline bool cfq_class_overdue(const struct cfq_trees *trees,
 /*
  * Debt.  Urgent requests go before others, and are charged as all are.  Who is
  * ahead of its equals by more than @lead_ns and what it may borrow reads nothing
- * that is urgent, but for others.  What was taken from
- * better classes comes back at a hundredth of the device's time, what was taken
- * from equals as they are served.  A task pays for it where it holds no lock, so
- * that is not where it ends: one operation may need dozens of requests, and
- * others wait for its last one.
+ * that is urgent, but for others.  What was taken from better classes comes back
+ * at a hundredth of the device's time, what was taken from equals as they are
+ * served.  A task pays for it where it holds no lock, and the longer the more is
+ * borrowed, as many may do so together.  So debt is not where it ends: one
+ * operation may need dozens of requests, and others wait for its last one.
  */
 #define CFQ_BORROW_NS		(500 * (u64)NSEC_PER_MSEC)
 #define CFQ_BORROW_CLASS_NS	(4 * CFQ_BORROW_NS)
 #define CFQ_BORROW_COSTS	100
+/* A pause is up to so many times longer, in proportion to what is borrowed. */
+#define CFQ_BORROW_PAUSES	16
 
 static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 				      u64 lead_ns, u64 now_ns)
@@ -354,30 +356,52 @@ static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
 	       cfq_vdisktime_delta(CFQ_BORROW_NS, entity->weight);
 }
 
+/* How long is a pause for a request, with so much borrowed of what may be? */
+static inline u64 cfq_pause_ns(u64 cost_ns, u64 borrowed_ns, u64 most_ns)
+{
+	return (1 + div64_u64(CFQ_BORROW_PAUSES * borrowed_ns, most_ns)) *
+	       CFQ_BORROW_COSTS * cost_ns;
+}
+
 /*
  * An urgent request of @entity that costs so much goes before others: those of better
- * classes, and those of its own that it is ahead of by more than @lead_ns.
+ * classes, and those of its own that it is ahead of by more than @lead_ns.  For that
+ * the task is to pause, @pause_ns if it is not for longer anyway.
  * Return: when all but an eighth of what a class may borrow is there again, and the
  * others are no further behind, as far as the device is theirs.
  */
-static inline u64 cfq_entity_borrow(const struct cfq_entity *entity, u64 lead_ns,
-				    u64 cost_ns, u64 now_ns)
+static inline u64 cfq_entity_borrow(struct cfq_entity *entity, u64 lead_ns,
+				    u64 cost_ns, u64 now_ns, u64 *pause_ns)
 {
-	const u64 eighth_ns = CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS / 8;
+	const u64 most_ns = CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS;
 	struct cfq_service_tree *st = cfq_entity_tree(entity);
 	const unsigned int others = st->total_weight -
 				    (entity->st ? entity->weight : 0);
 	s64 ahead_ns = entity->vdisktime - st->min_vdisktime - lead_ns;
-	u64 until_ns = now_ns;
+	u64 wait_ns = 0;
 
-	if (st->nr > !!entity->st && ahead_ns > 0)
-		until_ns += div_u64((u64)ahead_ns * others, CFQ_WEIGHT_DEFAULT);
+	if (st->nr > !!entity->st && ahead_ns > 0) {
+		const u64 most_ahead_ns =
+			cfq_vdisktime_delta(CFQ_BORROW_NS, entity->weight);
+
+		wait_ns = div_u64((u64)ahead_ns * others, CFQ_WEIGHT_DEFAULT);
+		*pause_ns = max(*pause_ns,
+				min(wait_ns, cfq_pause_ns(cost_ns, ahead_ns,
+							  most_ahead_ns)));
+	}
 	if (!cfq_class_outranked(entity->trees, entity->class))
-		return until_ns;
+		return now_ns + wait_ns;
+
+	/* What others of the class have borrowed makes no pause longer. */
+	entity->borrowed_until_ns = max(entity->borrowed_until_ns, now_ns) +
+				    CFQ_BORROW_COSTS * cost_ns;
+	*pause_ns = max(*pause_ns,
+			cfq_pause_ns(cost_ns, entity->borrowed_until_ns - now_ns,
+				     most_ns));
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
 				CFQ_BORROW_COSTS * cost_ns;
-	return max(until_ns, st->borrowed_until_ns -
-			     min(st->borrowed_until_ns, eighth_ns));
+	return max(now_ns + wait_ns, st->borrowed_until_ns -
+				     min(st->borrowed_until_ns, most_ns / 8));
 }
 
 /*

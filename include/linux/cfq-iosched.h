@@ -60,6 +60,7 @@ struct cfq_entity {
 	struct cfq_trees	*trees;		/* where it competes */
 	enum cfq_class		class;
 	unsigned int		weight;		/* never 0 where it competes */
+	u64			borrowed_until_ns; /* as of its tree, but its own */
 	u64			vdisktime;	/* ns received, at CFQ_WEIGHT_DEFAULT */
 };
 
