@@ -29,28 +29,28 @@ many_tasks() {
 		"$longest < 5 * $turn_ms"
 }
 
-# beside_crowd PERCENT LOAD [OPTION...]: one more beside 150 readers of its group
+# beside_crowd SECONDS PERCENT LOAD [OPTION...]: one more beside 150 readers of its group
 beside_crowd() {
-	local least=$1 load=$2
+	local seconds=$1 least=$2 load=$3
 
-	shift 2
+	shift 3
 	load_disk
 	start_load - - read 150 0
 	start_load - - "$load" 1 40000 "$@"
 	watch_mb 0 37500 40000 250
 	sleep 5
-	measure 30
+	measure "$seconds"
 	expect "$(ios 2) requests, $(share 2) % of device time" "$(share 2) >= $least"
 }
 
 deeper() {
 	title "who has two requests beside a crowd of one each is not kept behind it"
-	beside_crowd 0.4 read --ioengine=libaio --iodepth=2
+	beside_crowd 30 0.4 read --ioengine=libaio --iodepth=2
 }
 
 written_back() {
 	title "nor is what is written back"
-	beside_crowd 0.2 write --direct=0
+	beside_crowd 90 0.2 write --direct=0
 }
 
 unknown() {
@@ -104,7 +104,7 @@ no_ncq() {
 	title "a disk that takes one request at a time, two descriptors, 0/4/7: within 2 pp"
 	load_disk ncq_depth=1
 	has_descriptors 2
-	run_groups 30 10 0 read 4 read 7 read
+	run_groups 90 10 0 read 4 read 7 read
 	expect "shares of device time $(shares) %, error $(share_error 0 4 7) pp" \
 		"$(share_error 0 4 7) <= 2"
 }

@@ -535,7 +535,7 @@ needs_groups
 told_anew() {
 	title "who says while it runs that the device has a head, or none, is believed"
 	load_flash
-	echo 100 >"$QUEUE/iosched/group_slice" || fail "cannot set group_slice"
+	echo 20 >"$QUEUE/iosched/group_slice" || fail "cannot set group_slice"
 	make_group a
 	make_group b
 	start_load a - read 1 0

@@ -16,12 +16,22 @@ start_groups() {
 	watch_mb 0 "$size" "$size" "$size" $((2 * size)) "$size"
 }
 
-# streams SCHEDULER: the MB that they read in 5 s, once it is known what the device is
-streams() {
-	select_sched "$1" >/dev/null
-	sleep 4
-	measure 5
+# megabytes: that were read while it was measured
+megabytes() {
 	awk '{ sum += $6 } END { printf "%.0f", sum * 512 / 1e6 }' "$TMP/ranges"
+}
+
+# known SCHEDULER SECONDS: by then it knows what the device is
+known() {
+	select_sched "$1" >/dev/null
+	sleep "$2"
+}
+
+# streams SCHEDULER: the MB that they read in 10 s
+streams() {
+	known "$1" 4
+	measure 10
+	megabytes
 }
 
 # device NAME: what the scheduler knows of it
@@ -61,7 +71,7 @@ heads() {
 	used "($1 > 2)"
 	deadline=$(streams mq-deadline)
 	stop_loads
-	expect "MB: $cfq, mq-deadline $deadline" "$deadline > 50 && $cfq >= $2 * $deadline"
+	expect "MB: $cfq, mq-deadline $deadline" "$deadline > 100 && $cfq >= $2 * $deadline"
 }
 
 two() { heads 2 1.8; }
@@ -93,18 +103,20 @@ one() {
 	title "one head is known, and used as such, if it says that it is flash"
 	load_disk
 	start_groups seq 2
-	told=$(streams cfq)
+	known cfq 9
 	expect "a disk: one head $(device one_head), soon $(device soon), mixed $(device mixed)" \
 		"$(device one_head) == 1 && $(device soon) < 0.03 && $(device mixed) == 0"
 	measure 60
+	told=$(megabytes)
 	expect "shares $(shares)" "$(distance 61.5 30.8 7.7) < 3"
 	echo 0 >"$QUEUE/rotational" || fail "cannot write rotational"
-	not_told=$(streams cfq)
+	known cfq 9
 	expect "as flash: one head $(device one_head)" "$(device one_head) == 1"
 	measure 60
+	not_told=$(megabytes)
 	# Now and then it is tried whether slices are of use
 	expect "shares $(shares)" "$(distance 61.5 30.8 7.7) < 3"
-	expect "MB: $told, as flash $not_told" "$told > 250 && $not_told >= 0.9 * $told"
+	expect "MB: $told, as flash $not_told" "$told > 3000 && $not_told >= 0.9 * $told"
 	stop_loads
 }
 
@@ -113,7 +125,7 @@ told_anew() {
 	title "who writes rotational is believed, until it is known better"
 	load_disk actuators=8 stripe_kb=512 ncq_depth=256
 	start_groups seq 2
-	streams cfq >/dev/null
+	known cfq 9
 	used 1
 	echo 0 >"$QUEUE/rotational"
 	sleep 0.1

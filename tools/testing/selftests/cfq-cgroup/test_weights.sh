@@ -6,7 +6,7 @@
 . ./test_common.sh
 
 PROCESSES=${PROCESSES:-8}
-DURATION=${DURATION:-30}	# of virtual time; a tenth of it on flash, a third where one has all
+DURATION=${DURATION:-30}	# of virtual time; a tenth of it on flash
 BOUND=${BOUND:-1}		# percentage points
 
 # set_file GROUP FILE TEXT
@@ -38,7 +38,7 @@ share_out() {
 	sleep 2
 	[ ! -d "$CG/g1/child" ] || group=g1/child
 	case " $* " in
-	*" 100 "*) seconds=$((DURATION / 3)) group= ;;
+	*" 100 "*) group= ;;
 	esac
 	[ "$MODULE" = cfq_disk ] || seconds=$((seconds / 10)) group=
 	measure "$seconds" "$group"
