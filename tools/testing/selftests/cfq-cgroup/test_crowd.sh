@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Many tasks, and few beside them: where there are fewer request descriptors than tasks that want
-# one, it matters who gets the next; and what a crowd has sent is in the way of a single reader.
+# Many tasks, and few beside them: where there are fewer descriptors than tasks that want one, it
+# matters who gets the next; and what a crowd has sent is in the way of a single reader.
 
 . ./test_common.sh
 
@@ -283,17 +283,23 @@ quiet_reader() {
 	nobody_waits 200
 }
 
-# As far as one who plays reads ahead: four requests, each of which has to wait for a descriptor
+# Four requests, with a wait each
 large_reader() {
+	local ms=0
+
 	title "16 MB at a time beside ten that read far ahead: no turn of all for each 4 MB"
-	load_disk
-	echo 16384 >"$QUEUE/read_ahead_kb"
-	make_group g
-	start_load g - seq 10 1000 --direct=0
-	load_with_log g - read 1 0 --bs=16m --rate=4m --ramp_time=1
-	sleep 30
-	stop_loads
-	expect "a read takes $(log_ms 0 mean) ms on average" "$(log_ms 0 mean) < 1150"
+	for _ in 1 2 3 4; do
+		remove_groups
+		load_disk
+		echo 16384 >"$QUEUE/read_ahead_kb"
+		make_group g
+		start_load g - seq 10 1000 --direct=0
+		load_with_log g - read 1 0 --bs=16m --rate=4m --ramp_time=1
+		sleep 30
+		stop_loads
+		ms=$((ms + $(log_ms 0 mean)))
+	done
+	expect "a read takes $((ms / 4)) ms on average" "$ms < 4 * 1150"
 }
 
 # load_slow REQUESTS: a device that answers each request after 400 ms, and so many descriptors. A
@@ -308,7 +314,7 @@ load_slow() {
 	# With two requests at once, and no time, it gives up to see each kind by itself
 	./queue_reads "$DEV" read "$CG/cgroup.procs" 0 4 read "$CG/cgroup.procs" 64 4 ||
 		fail "a read failed"
-	# Many at once show that each of them costs little
+	# Many at once show that each costs little
 	# shellcheck disable=SC2046 # a list of words
 	./queue_reads "$DEV" $(reads . 16) || fail "a read failed"
 }
@@ -349,7 +355,7 @@ line_behind_admitted() {
 	load_slow 16
 	make_group g
 	make_group h
-	# The one of g is let in when half of the others are done, and waits behind the flushes then
+	# That of g is let in when half of the others are done, and waits behind the flushes then
 	# shellcheck disable=SC2046 # a list of words
 	./queue_reads "$DEV" $(reads g 1) $(reads h 16) $(reads g 1) flush 64 &
 	sleep 0.5
