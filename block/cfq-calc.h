@@ -47,9 +47,9 @@
  */
 #define CFQ_MIXED_LEAD_PART	16
 #define CFQ_MIXED_DEBT_PART	8
-/* Times that is owed to one with tasks in line for a descriptor. */
-#define CFQ_LINE_DEBT		16
 static_assert(CFQ_MIXED_DEBT_PART < CFQ_MIXED_LEAD_PART);
+/* So many times the latter, if tasks of theirs are in line for a descriptor. */
+#define CFQ_LINE_DEBT		16
 
 /* Think times: one sample weighs 256; a queue is believed from this sum on. */
 #define CFQ_TTIME_VALID_SAMPLES	80
