@@ -378,7 +378,7 @@ static inline u64 cfq_entity_borrow(struct cfq_entity *entity, u64 lead_ns,
 	const unsigned int others = st->total_weight -
 				    (entity->st ? entity->weight : 0);
 	s64 ahead_ns = entity->vdisktime - st->min_vdisktime - lead_ns;
-	u64 wait_ns = 0;
+	u64 borrowed_ns, wait_ns = 0;
 
 	if (st->nr > !!entity->st && ahead_ns > 0) {
 		const u64 most_ahead_ns =
@@ -392,14 +392,14 @@ static inline u64 cfq_entity_borrow(struct cfq_entity *entity, u64 lead_ns,
 	if (!cfq_class_outranked(entity->trees, entity->class))
 		return now_ns + wait_ns;
 
-	/* What others of the class have borrowed makes no pause longer. */
 	entity->borrowed_until_ns = max(entity->borrowed_until_ns, now_ns) +
 				    CFQ_BORROW_COSTS * cost_ns;
-	*pause_ns = max(*pause_ns,
-			cfq_pause_ns(cost_ns, entity->borrowed_until_ns - now_ns,
-				     most_ns));
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
 				CFQ_BORROW_COSTS * cost_ns;
+	/* What other groups have borrowed makes no pause longer. */
+	borrowed_ns = (entity->trees->queues ? st->borrowed_until_ns :
+		       entity->borrowed_until_ns) - now_ns;
+	*pause_ns = max(*pause_ns, cfq_pause_ns(cost_ns, borrowed_ns, most_ns));
 	return max(now_ns + wait_ns, st->borrowed_until_ns -
 				     min(st->borrowed_until_ns, most_ns / 8));
 }

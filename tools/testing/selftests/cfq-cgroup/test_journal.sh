@@ -197,21 +197,30 @@ idle_ls() {
 	hold_directory idle - "$DIR" "ls -l >/dev/null"
 }
 
-# Each of them pays for what it has read, and all together not more than one
-idle_crowd_ls() {
+# crowd_ls GROUP PRIORITY: each of them pays for what it has read, and all together not more than one
+crowd_ls() {
 	local WITHIN=2 i=0
 
-	title "24 of an idle group look at 3000 files: mkdir in their directory within $WITHIN s"
 	use_small_groups make_files
 	make_three_groups
 	start_flood flood
 	while [ "$i" -lt 24 ]; do
 		i=$((i + 1))
-		again_and_again idle - "cd $DIR; ls -l >/dev/null"
+		again_and_again "$1" "$2" "cd $DIR; ls -l >/dev/null"
 	done
 	again_and_again idle - "sleep 1; echo 3 >/proc/sys/vm/drop_caches"
 	sleep 15
 	worst_of 16 colder other mkdir "$DIR/x#"
+}
+
+idle_crowd_ls() {
+	title "24 of an idle group look at 3000 files: mkdir in their directory within 2 s"
+	crowd_ls idle -
+}
+
+idle_tasks_ls() {
+	title "the same with 24 idle tasks of the group of the flood"
+	crowd_ls flood idle
 }
 
 # --- a group of the real time class waits for the journal ---
@@ -812,8 +821,8 @@ idle_truncates() {
 }
 
 mount_unified
-run_cases idle_task_creates idle_creates idle_uring idle_ls idle_crowd_ls idle_ls_ahead idle_maps \
-	idle_rewrites idle_writes idle_removes idle_truncates idle_checkpoints idle_touches \
+run_cases idle_task_creates idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls idle_ls_ahead \
+	idle_maps idle_rewrites idle_writes idle_removes idle_truncates idle_checkpoints idle_touches \
 	rt_fsync limit_journal light_journal light_looks many_look swap swap_hog \
 	fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood idle_sharers \
 	meta_crowd meta_wanted meta_written_back meta_synced cold_file borrows_little
