@@ -1293,7 +1293,8 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		 * What is more, or less, is the flush's (cfq_end_flush()), unless it
 		 * is always so: that is learned by and by.
 		 */
-		if (unlikely(dd->nr_flushes) && dd->one_head) {
+		if (unlikely(dd->nr_flushes || dd->flushed) && dd->one_head) {
+			dd->flushed = false;
 			dd->flush_ns += spent_ns - cfqq->cost_ns;
 			spent_ns = cfqq->cost_ns;
 			learn_ns = clamp(learn_ns, spent_ns / 2,
@@ -1487,10 +1488,12 @@ static void cfq_requeue_request(struct request *rq)
 
 /*
  * A request that was to flush the cache is done with, or was not.  What a disk did for
- * it since others were completed, and what these took more or less than theirs do take,
- * is charged to the queue that its task used last, and not to who comes next; but not
- * for how long it stood still.  Of the flush after data that a disk cannot write through
- * its cache nobody tells.
+ * it is charged to the queue that its task used last, and not to who comes next; but not
+ * for how long it stood still.  If there was nothing else to do, that is since the flush
+ * came, or the last request was completed.  Else it is what others that were completed
+ * meanwhile, and the next one, took more or less than theirs do take: a cache that is
+ * clean takes no time from them.  What is left is for the next flush.  Of the flush after
+ * data that a disk cannot write through its cache nobody tells.
  */
 #define CFQ_FLUSH_NS	(8 * CFQ_STUCK_NS)
 
@@ -1501,17 +1504,20 @@ static noinline void cfq_end_flush(struct request *rq)
 	struct cfq_queue *cfqq, *last = NULL;
 	unsigned long flags;
 	enum cfq_slot slot;
-	u64 ns;
+	s64 ns;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
 	dd->nr_flushes -= !!dd->nr_flushes;
 	if (!dd->one_head || !rq->elv.icq || rq->flush.seq == RQ_TO_FLUSH)
 		goto unlock;
-	dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
-	ns = cfq_charge_serial(dd, ktime_get_ns());
-	ns = clamp((s64)ns + dd->flush_ns, 0, (s64)CFQ_FLUSH_NS);
-	dd->flush_ns = 0;
+	if (!dd->nr_in_driver) {
+		dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
+		dd->flush_ns += cfq_charge_serial(dd, ktime_get_ns());
+	}
+	dd->flushed = dd->nr_in_driver;
+	ns = clamp(dd->flush_ns, 0, (s64)CFQ_FLUSH_NS);
+	dd->flush_ns = clamp(dd->flush_ns - ns, -(s64)CFQ_FLUSH_NS, 0);
 	for (slot = CFQ_SLOT_BEHALF; slot < CFQ_NR_SLOTS; slot++) {
 		cfqq = cic_cfqq(icq_to_cic(rq->elv.icq), cfqmd, slot);
 		if (cfqq && (!last || last->sent_ns < cfqq->sent_ns))
@@ -1522,8 +1528,6 @@ static noinline void cfq_end_flush(struct request *rq)
 		trace_cfq_charge(last, ns, 0, "flush");
 	}
 unlock:
-	if (!dd->nr_flushes)
-		dd->flush_ns = 0;
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 

@@ -199,7 +199,8 @@ struct cfq_driver_data {
 	unsigned int		nr_first_in_driver; /* sent out of order */
 	u64			first_since_ns;	/* that one of those is waited for */
 	unsigned int		nr_flushes;	/* to come, or in the device */
-	s64			flush_ns;	/* what they took beside others */
+	s64			flush_ns;	/* what they took, not charged yet */
+	bool			flushed;	/* one ended, none of others since */
 
 	/* Up to here the device's time, or as much, was spent on somebody. */
 	u64			charged_until_ns;

@@ -75,4 +75,40 @@ flushes() {
 		"$(ios 2) >= 0.9 * $alone && $(ios 1) > 1000"
 }
 
-run_cases reads writes mixed low_writes middle_writes high_writes after_switching flushes
+# A disk that has nothing to write back answers at once, and goes on with what it is doing
+nothing_to_flush() {
+	local shares='' i=0 files group pid
+
+	title "while a third group flushes a clean cache all the time, two have half each, in turns"
+	load_disk write_cache=1
+	files=$(yes "$DEV" | head -n 1000)
+	for group in a b c; do
+		make_group "$group"
+	done
+	watch_mb 0 4000 30000 4000
+	start_load a - read 16 0
+	start_load b - read 16 30000
+	# shellcheck disable=SC2016 # expanded by who runs it
+	(run_as c - sh -c 'while :; do sync -d $0; done' "$files") &
+	pid=$!
+	sleep 2
+	while [ "$i" -lt 10 ]; do
+		i=$((i + 1))
+		measure 2
+		shares="$shares $(share 1)"
+	done
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	note "$(sed -n 's/^flushes //p' "$MODEL/stat") flushes"
+	expect "shares of the first, in 2 s each:$shares %" \
+		"$(echo "$shares" | awk '{
+			for (i = 1; i <= NF; i++) {
+				sum += $i
+				wrong += $i < 30 || $i > 70
+			}
+			print (!wrong && sum > 48 * NF && sum < 52 * NF)
+		}')"
+}
+
+run_cases reads writes mixed low_writes middle_writes high_writes after_switching flushes \
+	nothing_to_flush
