@@ -1276,8 +1276,9 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 	cfqq->nr_in_driver--;
 	if (unlikely(done->charged & RQ_FIRST)) {
 		dd->nr_first_in_driver--;
-		/* The wait for the next one, if there is another, begins. */
-		dd->first_since_ns = done->end_ns;
+		/* The wait for the next one begins, if it was this that was waited for. */
+		if (done->end_ns - cfq_done_in_driver_ns(done) <= dd->first_since_ns)
+			dd->first_since_ns = done->end_ns;
 		cfqd->cfqmd->nr_written_back -= cfq_opf_written_back(done->opf);
 	}
 

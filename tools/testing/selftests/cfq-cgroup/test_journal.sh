@@ -582,6 +582,36 @@ meta_crowd() {
 		"$longest <= 200 && $(ios 1) > 1000"
 }
 
+# What goes first and is done must not make all others wait for it anew
+meta_hangs() {
+	local before pid
+
+	title "metadata that the disk does not answer hold up others for a second, not again and again"
+	use_small_groups make_trees timeout_ms=30000
+	make_three_groups
+	watch_mb "$FLOOD_MB" 4000
+	start_flood flood
+	start_load idle - read 2 30000
+	sleep 2
+	measure 5
+	before=$(ios)
+	stop_loads
+	colder
+	# So soon after a first one, a second goes out of order, also where nothing else is to be sent
+	ls "$MNT/d1" >/dev/null
+	echo "1 requeue" >"$MODEL/hang"
+	ls "$MNT/d2" >/dev/null &
+	pid=$!
+	sleep 0.1
+	start_flood flood
+	start_load idle - read 2 30000
+	sleep 3
+	measure 5
+	expect "$(ios) reads in 5 s, before $before" "$(ios) > 0.8 * $before"
+	stop_loads
+	wait "$pid" || fail "ls has failed"
+}
+
 # changed_by_idle: group idle, whose are all inodes in memory; what it changes is soon written back
 changed_by_idle() {
 	local vm=/proc/sys/vm
@@ -825,4 +855,4 @@ run_cases idle_task_creates idle_creates idle_uring idle_ls idle_crowd_ls idle_t
 	idle_maps idle_rewrites idle_writes idle_removes idle_truncates idle_checkpoints idle_touches \
 	rt_fsync limit_journal light_journal light_looks many_look swap swap_hog \
 	fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood idle_sharers \
-	meta_crowd meta_wanted meta_written_back meta_synced cold_file borrows_little
+	meta_crowd meta_hangs meta_wanted meta_written_back meta_synced cold_file borrows_little
