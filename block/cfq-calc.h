@@ -238,8 +238,10 @@ static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
  * is as much work as its parts.  So work goes by size, in pages of 4 KiB.
  */
 #define CFQ_WORK_PAGE		8U	/* fixed point: a page that is read */
-#define CFQ_WORK_MAX		((unsigned int)U16_MAX)
 #define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
+/* Enough for a write of 4 MiB that takes as long as that. */
+#define CFQ_WORK_BITS		18
+#define CFQ_WORK_MAX		((1U << CFQ_WORK_BITS) - 1)
 
 /* The work of a request with so much data; one without any is as a page. */
 static inline unsigned int cfq_request_work(bool write, unsigned int bytes,

@@ -144,25 +144,24 @@ static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
  * so many count, and, above these, when it was sent; struct cfq_done has that
  * afterwards.
  */
-#define RQ_WORK_BITS	16
 #define RQ_PAGES_BITS	8
-#define RQ_SENT_SHIFT	(RQ_WORK_BITS + RQ_PAGES_BITS)
+#define RQ_SENT_SHIFT	(CFQ_WORK_BITS + RQ_PAGES_BITS)
 #define RQ_PAGES_MAX	((1U << RQ_PAGES_BITS) - 1)
 
 static inline void rq_set_sent(struct request *rq, unsigned int work,
 			       unsigned int pages, u64 now_ns)
 {
-	rq->fifo_time = now_ns << RQ_SENT_SHIFT | pages << RQ_WORK_BITS | work;
+	rq->fifo_time = now_ns << RQ_SENT_SHIFT | pages << CFQ_WORK_BITS | work;
 }
 
 static inline unsigned int cfq_sent_work(u64 sent)
 {
-	return sent & GENMASK(RQ_WORK_BITS - 1, 0);
+	return sent & GENMASK(CFQ_WORK_BITS - 1, 0);
 }
 
 static inline unsigned int cfq_sent_pages(u64 sent)
 {
-	return sent >> RQ_WORK_BITS & RQ_PAGES_MAX;
+	return sent >> CFQ_WORK_BITS & RQ_PAGES_MAX;
 }
 
 static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)

@@ -818,6 +818,9 @@ static void cfq_test_request_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_request_work(true, SZ_128K, page), 32 * page);
 	KUNIT_EXPECT_EQ(test, cfq_request_work(true, UINT_MAX, page),
 			CFQ_WORK_MAX);
+	KUNIT_EXPECT_EQ(test,
+			cfq_request_work(true, SZ_4M, CFQ_WRITE_WORK_MAX),
+			4 * cfq_request_work(true, SZ_1M, CFQ_WRITE_WORK_MAX));
 
 	KUNIT_EXPECT_EQ(test, cfq_write_work(400, 80), 5 * page);
 	KUNIT_EXPECT_EQ(test, cfq_write_work(100, 80), page * 10 / 8);
