@@ -290,6 +290,9 @@ void cic_was_admitted(struct cfq_io_cq *cic)
 	cfq_group_put(cfqd);
 }
 
+/* In jiffies. */
+#define CFQ_SLEEP	(2 * HZ)
+
 /*
  * The task of @waiter waits, with those on @list, until another one, or a
  * completion, lets it go on.
@@ -307,8 +310,9 @@ void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
 	if (unlikely(cfq_done_meanwhile(cfqmd)))
 		cfq_admit_waiters(cfqmd);
 	cfq_unlock(cfqmd);
-	/* Sends what the task has plugged. */
-	wait_for_completion_io(&waiter->go_on);
+	/* Sends what the task has plugged.  Who wakes up now and then does not seem hung. */
+	while (!wait_for_completion_io_timeout(&waiter->go_on, CFQ_SLEEP))
+		;
 	cfq_lock(cfqmd);
 }
 

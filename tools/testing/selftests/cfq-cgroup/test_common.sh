@@ -107,7 +107,7 @@ result() {
 # Data races are told apart by who has run the test, as most of them are not ours.
 splats() {
 	dmesg | grep -v 'BUG: KCSAN: data-race' |
-		grep -cE 'BUG:|WARNING:|KASAN:|Oops|possible (circ|recurs)|blocked for more|stall'
+		grep -cE 'BUG:|WARNING:|KASAN:|Oops|possible (circ|recurs)|blocked.* for more|stall'
 }
 
 # run_cases FUNCTION...: runs each in a clean state, prints KTAP, exits
