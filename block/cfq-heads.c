@@ -26,7 +26,8 @@
  *    again, as without them a group that reads one request at a time leaves
  *    much of its share to others.  Duels show 1., too, where only one stream
  *    at a time is served.  So there are some until that is known, and now and
- *    then thereafter.
+ *    then thereafter.  Without turns who is ahead waits as in 3.: streams of one
+ *    request each leave some heads idle, so each would have as much as it can.
  *
  * 3. Strict or not?  Without a head, who is ahead of others waits only while
  *    the device has enough to do.  Where the processors are slower than the
@@ -355,9 +356,9 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 	if (heads->duel.of_turns != may_have_one)
 		cfq_duel_init(&heads->duel, may_have_one, false, now_ns);
 	if (may_have_one) {
-		dd->strict = false;
 		heads->cpus_busy = false;
 		cfq_turns_duel(dd, now_ns);
+		dd->strict = cfq_duel_other(&heads->duel);
 		return !cfq_duel_other(&heads->duel);
 	}
 	cfq_strict_duel(dd, now_ns);

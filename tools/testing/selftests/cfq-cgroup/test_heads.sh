@@ -59,7 +59,8 @@ used() {
 	expect "without slices: $looks of 20" "($looks > 10) == $1"
 }
 
-# heads NR LEAST: of an array, and how much of mq-deadline's they are to read
+# heads NR LEAST MOST_PP: of an array, and how much of mq-deadline's they are to read; how far from
+# their shares each may be
 heads() {
 	local cfq deadline
 
@@ -68,15 +69,16 @@ heads() {
 	start_groups seq 2
 	cfq=$(streams cfq)
 	note "reads that came too soon for one head: $(device soon)"
+	expect "shares $(shares) %" "$(distance 61.5 30.8 7.7) <= $3"
 	used "($1 > 2)"
 	deadline=$(streams mq-deadline)
 	stop_loads
 	expect "MB: $cfq, mq-deadline $deadline" "$deadline > 100 && $cfq >= $2 * $deadline"
 }
 
-two() { heads 2 1.8; }
-eight() { heads 8 0.75; }
-sixteen() { heads 16 0.75; }
+two() { heads 2 1.8 8; }
+eight() { heads 8 0.75 10; }
+sixteen() { heads 16 0.75 10; }
 
 # In a turn there is one request of each reader of the group, which is too few for so many heads, so
 # there are no turns. Those with requests for all heads would have all of them, so not all are sent.
