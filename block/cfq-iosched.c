@@ -613,25 +613,11 @@ static bool cfq_bio_for_metadata(struct bio *bio)
 	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode);
 }
 
-/* Is the read @bio urgent, though it does not say so? */
+/* Is the read @bio urgent, though it does not say so?  Nobody waits for a direct one. */
 static inline bool cfq_bio_holds_up(struct bio *bio)
 {
-	/* All may wait for the end of a transaction, nobody for what is said to be direct. */
-	return current->journal_info ||
-	       (!cfq_opf_urgent(bio->bi_opf) && !(bio->bi_opf & REQ_IDLE) &&
-		cfq_bio_for_metadata(bio));
-}
-
-/*
- * Is the sync @bio, that does not say so, urgent as an end of a transaction waits for
- * it?  Data go before it that belong to it, and the thread of a journal writes them.
- */
-static inline bool cfq_bio_of_journal(const struct bio *bio)
-{
-	const unsigned int flags = PF_KTHREAD | PF_MEMALLOC_NOFS;
-
-	return (current->flags & (flags | PF_WQ_WORKER)) == flags &&
-	       op_is_sync(bio->bi_opf);
+	return bio_op(bio) == REQ_OP_READ && !cfq_opf_urgent(bio->bi_opf) &&
+	       !(bio->bi_opf & REQ_IDLE) && cfq_bio_for_metadata(bio);
 }
 
 /*
@@ -641,8 +627,7 @@ static inline bool cfq_bio_of_journal(const struct bio *bio)
 static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
-	if ((bio_op(bio) == REQ_OP_READ && cfq_bio_holds_up(bio)) ||
-	    (bio_op(bio) == REQ_OP_WRITE && cfq_bio_of_journal(bio)))
+	if (cfq_task_holds_up(bio->bi_opf) || cfq_bio_holds_up(bio))
 		bio->bi_opf |= REQ_PRIO;
 	if (cfq_try_merge(q, bio, nr_segs))
 		return true;

@@ -115,7 +115,7 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
  * Urgent requests.  What holds metadata, the journal or swap space up holds up
  * others, of whatever class and group: who waits for a lock or a transaction
  * does not see whose request it is behind.  So such requests, and some that are
- * not marked (cfq_bio_holds_up(), cfq_bio_of_journal()), wait for no limit, no
+ * not marked (cfq_task_holds_up(), cfq_bio_holds_up()), wait for no limit, no
  * line and no turn.  They are sent before all others, of which one is sent now
  * and then (cfq_other_request()).  What is only written back goes first for
  * half of the time, and few at once (cfq_urgent_request()).
@@ -142,6 +142,21 @@ static inline bool cfq_opf_urgent(blk_opf_t opf)
 static inline bool cfq_opf_written_back(blk_opf_t opf)
 {
 	return (opf & REQ_BACKGROUND) || (op_is_write(opf) && !(opf & REQ_IDLE));
+}
+
+/*
+ * Is what the current task sends urgent, though @opf does not say so?  All may wait for
+ * the end of a transaction.  Data go before it that belong to it, and the thread of a
+ * journal writes them.
+ */
+static inline bool cfq_task_holds_up(blk_opf_t opf)
+{
+	const unsigned int flags = PF_KTHREAD | PF_MEMALLOC_NOFS;
+
+	if ((opf & REQ_OP_MASK) == REQ_OP_READ)
+		return current->journal_info;
+	return (opf & REQ_OP_MASK) == REQ_OP_WRITE && op_is_sync(opf) &&
+	       (current->flags & (flags | PF_WQ_WORKER)) == flags;
 }
 
 /*

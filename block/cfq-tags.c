@@ -476,11 +476,18 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
-	const bool urgent = cfq_opf_urgent(opf), sync = op_is_sync(opf);
+	const bool sync = op_is_sync(opf);
+	bool urgent = cfq_opf_urgent(opf);
 
 	/* Tried again, as a processor went away: it has its place. */
 	if (data->shallow_depth)
 		return;
+	/* Of what was split cfq_bio_merge() has seen the last part. */
+	if (unlikely(!urgent && cfq_task_holds_up(opf))) {
+		urgent = true;
+		opf |= REQ_PRIO;
+		data->cmd_flags |= REQ_PRIO;
+	}
 	if (unlikely(urgent || current->journal_info) &&
 	    cfq_set_urgent_depth(data, opf))
 		return;

@@ -830,6 +830,21 @@ idle_removes() {
 }
 
 # The end of a file within a block is written before the transaction that it belongs to ends
+# What a journal's thread writes in pieces, as it is too large for the disk
+idle_pieces() {
+	local WITHIN=2
+
+	title "the same if places are found at once, and the disk takes 64 KB: within $WITHIN s"
+	FS_OPTIONS=noatime,nodelalloc use_small_groups
+	echo 64 >"$QUEUE/max_sectors_kb"
+	make_three_groups
+	write_and_sync "$MNT/f0"
+	start_flood flood
+	again_and_again idle - "$DD if=/dev/zero of=$MNT/big bs=1M count=20; rm $MNT/big; sleep 1"
+	sleep 8
+	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
+}
+
 idle_truncates() {
 	local WITHIN=4
 
@@ -852,7 +867,7 @@ idle_truncates() {
 
 mount_unified
 run_cases idle_task_creates idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls idle_ls_ahead \
-	idle_maps idle_rewrites idle_writes idle_removes idle_truncates idle_checkpoints idle_touches \
-	rt_fsync limit_journal light_journal light_looks many_look swap swap_hog \
+	idle_maps idle_rewrites idle_writes idle_pieces idle_removes idle_truncates idle_checkpoints \
+	idle_touches rt_fsync limit_journal light_journal light_looks many_look swap swap_hog \
 	fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood idle_sharers \
 	meta_crowd meta_hangs meta_wanted meta_written_back meta_synced cold_file borrows_little
