@@ -877,8 +877,9 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 			continue;
 		lead_ns = cfq_lead_ns(dd, entity, 1, CFQ_MIXED_DEBT_PART);
 		if (cfq_st_forget_behind(entity, lead_ns, cfq_entity_held_back) ||
-		    cfq_st_forget_behind(entity, CFQ_LINE_DEBT * lead_ns,
-					 cfq_entity_ready))
+		    (!entity->trees->queues &&
+		     cfq_st_forget_behind(entity, CFQ_LINE_DEBT * lead_ns,
+					  cfq_member_ready)))
 			dd->heads.passed_ns = now_ns;
 	}
 }

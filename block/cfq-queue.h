@@ -245,14 +245,7 @@ static inline bool cfq_entity_sends(struct cfq_entity *entity)
 	return cfqq->nr_queued && cfqq_may_dispatch(cfqq);
 }
 
-/* The same, or is it a member with requests? */
-static inline bool cfq_entity_ready(struct cfq_entity *entity)
-{
-	return entity->trees->queues ? cfq_entity_sends(entity) :
-				       cfq_member_ready(entity);
-}
-
-/* Or one whose tasks wait for a descriptor? */
+/* The same, or is it a member with requests, or whose tasks wait for a descriptor? */
 static inline bool cfq_entity_held_back(struct cfq_entity *entity)
 {
 	return entity->trees->queues ? cfq_entity_sends(entity) :
