@@ -300,6 +300,7 @@ void cic_was_admitted(struct cfq_io_cq *cic)
  * device's queue entered.
  */
 void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
+	__must_hold(&waiter->cfqd->cfqmd->lock)
 {
 	struct cfq_meta_data *cfqmd = waiter->cfqd->cfqmd;
 

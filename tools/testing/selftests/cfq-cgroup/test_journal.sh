@@ -197,7 +197,7 @@ idle_ls() {
 	hold_directory idle - "$DIR" "ls -l >/dev/null"
 }
 
-# crowd_ls GROUP PRIORITY: each of them pays for what it has read, and all together not more than one
+# crowd_ls GROUP PRIORITY: each pays for what it has read, and all together not more than one
 crowd_ls() {
 	local WITHIN=2 i=0
 
@@ -586,7 +586,7 @@ meta_crowd() {
 meta_hangs() {
 	local before pid
 
-	title "metadata that the disk does not answer hold up others for a second, not again and again"
+	title "metadata that the disk does not answer hold up others for a second, and no more"
 	use_small_groups make_trees timeout_ms=30000
 	make_three_groups
 	watch_mb "$FLOOD_MB" 4000
@@ -597,7 +597,7 @@ meta_hangs() {
 	before=$(ios)
 	stop_loads
 	colder
-	# So soon after a first one, a second goes out of order, also where nothing else is to be sent
+	# So soon after a first one a second goes out of order, though nothing else is to be sent
 	ls "$MNT/d1" >/dev/null
 	echo "1 requeue" >"$MODEL/hang"
 	ls "$MNT/d2" >/dev/null &
@@ -866,8 +866,9 @@ idle_truncates() {
 }
 
 mount_unified
-run_cases idle_task_creates idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls idle_ls_ahead \
-	idle_maps idle_rewrites idle_writes idle_pieces idle_removes idle_truncates idle_checkpoints \
-	idle_touches rt_fsync limit_journal light_journal light_looks many_look swap swap_hog \
-	fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood idle_sharers \
-	meta_crowd meta_hangs meta_wanted meta_written_back meta_synced cold_file borrows_little
+run_cases idle_task_creates idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls \
+	idle_ls_ahead idle_maps idle_rewrites idle_writes idle_pieces idle_removes idle_truncates \
+	idle_checkpoints idle_touches rt_fsync limit_journal light_journal light_looks many_look \
+	swap swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood \
+	idle_sharers meta_crowd meta_hangs meta_wanted meta_written_back meta_synced cold_file \
+	borrows_little
