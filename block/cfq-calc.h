@@ -34,7 +34,7 @@
 /* Pages in the device for each that it can work on at the same time. */
 #define CFQ_DEPTH_RATIO		2
 
-/* Times as many where processors are short, so that they need not hurry. */
+/* Times as many where processors come late, so that they need not hurry. */
 #define CFQ_STRICT_DEPTHS	4
 
 /* On a disk, the part of a slice that one who rides may be ahead of others. */
@@ -239,7 +239,7 @@ static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
  */
 #define CFQ_WORK_PAGE		8U	/* fixed point: a page that is read */
 #define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
-/* Enough for a write of 4 MiB that takes as long as that. */
+/* A write of 4 MiB fits that takes as long as that for each page. */
 #define CFQ_WORK_BITS		18
 #define CFQ_WORK_MAX		((1U << CFQ_WORK_BITS) - 1)
 

@@ -208,11 +208,17 @@ static inline void cfq_cost_add(u64 *pages_cost_ns, unsigned int *known_work,
 	*pages_cost_ns += div_s64(more, max(work, *known_work));
 }
 
+/* Is it strict as processors come late, and not as it has several heads? */
+static inline bool cfq_cpus_late(const struct cfq_driver_data *dd)
+{
+	return dd->strict && !dd->access_work;
+}
+
 /* Pages that keep it busy without a head: more if processors come late. */
 static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
 {
 	return cfq_useful_depth(dd->par.parallel) *
-	       (dd->strict ? CFQ_STRICT_DEPTHS : 1);
+	       (cfq_cpus_late(dd) ? CFQ_STRICT_DEPTHS : 1);
 }
 
 /* Without a head: are as many in the device as keep it busy? */

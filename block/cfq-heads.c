@@ -358,7 +358,7 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 	if (may_have_one) {
 		heads->cpus_busy = false;
 		cfq_turns_duel(dd, now_ns);
-		dd->strict = cfq_duel_other(&heads->duel);
+		dd->strict = told_one && cfq_duel_other(&heads->duel);
 		return !cfq_duel_other(&heads->duel);
 	}
 	cfq_strict_duel(dd, now_ns);

@@ -1249,6 +1249,25 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	}
 }
 
+/* The longest that is charged, as a disk may stand still. */
+#define CFQ_FLUSH_NS	(8 * CFQ_STUCK_NS)
+
+/*
+ * A request was completed beside a flush, or is the first one after it.  Return: by how
+ * much it took longer than such do, as far as that was after the flush came: a cache
+ * that is clean takes no time from others.
+ */
+static u64 cfq_taken_by_flush(struct cfq_driver_data *dd, const struct cfq_done *done,
+			      u64 spent_ns, u64 cost_ns)
+{
+	const u64 ns = min(done->end_ns - min(done->end_ns, dd->flush_since_ns),
+			   spent_ns - min(spent_ns, cost_ns));
+
+	dd->flushed = false;
+	dd->flush_ns = min(dd->flush_ns + ns, CFQ_FLUSH_NS);
+	return ns;
+}
+
 /* What a request of @cfqq that is no longer in the device has left behind. */
 static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 {
@@ -1276,16 +1295,11 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 	if (cfq_charges_completed(dd, done->opf)) {
 		u64 learn_ns = spent_ns;
 
-		/*
-		 * What is more, or less, is the flush's (cfq_end_flush()), unless it
-		 * is always so: that is learned by and by.
-		 */
 		if (unlikely(dd->nr_flushes || dd->flushed) && dd->one_head) {
-			dd->flushed = false;
-			dd->flush_ns += spent_ns - cfqq->cost_ns;
-			spent_ns = cfqq->cost_ns;
-			learn_ns = clamp(learn_ns, spent_ns / 2,
-					 spent_ns + spent_ns / 8);
+			spent_ns -= cfq_taken_by_flush(dd, done, spent_ns,
+						       cfqq->cost_ns);
+			/* What is always so is learned by and by. */
+			learn_ns = min(learn_ns, spent_ns + spent_ns / 8);
 		}
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
 		trace_cfq_charge(cfqq, spent_ns, estimate_ns, "request");
@@ -1316,7 +1330,7 @@ static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 	const unsigned int half = cfq_full_depth(dd) / 2;
 
-	if (dd->strict && !dd->par.drain)
+	if (cfq_cpus_late(dd) && !dd->par.drain)
 		return ++cfqmd->nr_since_withheld >=
 		       max(dd->nr_in_driver, CFQ_STRICT_BATCH) &&
 		       dd->pages_in_driver <= half;
@@ -1475,23 +1489,21 @@ static void cfq_requeue_request(struct request *rq)
 
 /*
  * A request that was to flush the cache is done with, or was not.  What a disk did for
- * it is charged to the queue that its task used last, and not to who comes next; but not
- * for how long it stood still.  If there was nothing else to do, that is since the flush
- * came, or the last request was completed.  Else it is what others that were completed
- * meanwhile, and the next one, took more or less than theirs do take: a cache that is
- * clean takes no time from them.  What is left is for the next flush.  Of the flush after
- * data that a disk cannot write through its cache nobody tells.
+ * it is charged to the queue that its task used last, and not to who comes next.  If
+ * there was nothing else to do, that is the time since the flush came, or since the last
+ * request was completed.  Else it is what was taken from others meanwhile, or from the
+ * next one by a flush before; but never more than the time that this one was there.  Of
+ * the flush after data that a disk cannot write through its cache nobody tells.
  */
-#define CFQ_FLUSH_NS	(8 * CFQ_STUCK_NS)
-
 static noinline void cfq_end_flush(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_driver_data *dd = &cfqmd->dd;
 	struct cfq_queue *cfqq, *last = NULL;
 	unsigned long flags;
+	const u64 now_ns = ktime_get_ns();
 	enum cfq_slot slot;
-	s64 ns;
+	u64 ns;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
@@ -1500,11 +1512,12 @@ static noinline void cfq_end_flush(struct request *rq)
 		goto unlock;
 	if (!dd->nr_in_driver) {
 		dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
-		dd->flush_ns += cfq_charge_serial(dd, ktime_get_ns());
+		dd->flush_ns = min(dd->flush_ns + cfq_charge_serial(dd, now_ns),
+				   CFQ_FLUSH_NS);
 	}
 	dd->flushed = dd->nr_in_driver;
-	ns = clamp(dd->flush_ns, 0, (s64)CFQ_FLUSH_NS);
-	dd->flush_ns = clamp(dd->flush_ns - ns, -(s64)CFQ_FLUSH_NS, 0);
+	ns = min(dd->flush_ns, now_ns - min(now_ns, rq->fifo_time));
+	dd->flush_ns -= ns;
 	for (slot = CFQ_SLOT_BEHALF; slot < CFQ_NR_SLOTS; slot++) {
 		cfqq = cic_cfqq(icq_to_cic(rq->elv.icq), cfqmd, slot);
 		if (cfqq && (!last || last->sent_ns < cfqq->sent_ns))

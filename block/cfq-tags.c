@@ -290,7 +290,7 @@ void cic_was_admitted(struct cfq_io_cq *cic)
 	cfq_group_put(cfqd);
 }
 
-/* In jiffies. */
+/* In jiffies.  Of blk_wait_io() a module does not have the time in 7.3. */
 #define CFQ_SLEEP	(2 * HZ)
 
 /*
@@ -547,6 +547,7 @@ void cfq_prepare_request(struct request *rq)
 		rq->flush.seq = RQ_TO_FLUSH;
 		cfq_lock(cfqmd);
 		cfqmd->dd.nr_flushes++;
+		cfqmd->dd.flush_since_ns = rq->fifo_time;
 		cfq_unlock(cfqmd);
 	}
 

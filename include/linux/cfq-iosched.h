@@ -60,7 +60,7 @@ struct cfq_entity {
 	struct cfq_trees	*trees;		/* where it competes */
 	enum cfq_class		class;
 	unsigned int		weight;		/* never 0 where it competes */
-	u64			borrowed_until_ns; /* as of its tree, but its own */
+	u64			borrowed_until_ns; /* as of its tree; of groups */
 	u64			vdisktime;	/* ns received, at CFQ_WEIGHT_DEFAULT */
 };
 
@@ -184,7 +184,7 @@ struct cfq_driver_data {
 	 * time, seeks cost, and waiting for the next nearby request can pay.
 	 */
 	bool			one_head;
-	/* Without a head: who is ahead waits, whatever room there is. */
+	/* Not used as if it had one head: who is ahead waits, whatever room there is. */
 	bool			strict;
 	/*
 	 * Whose request was held back, as it takes long, since one was sent, for
@@ -199,7 +199,8 @@ struct cfq_driver_data {
 	unsigned int		nr_first_in_driver; /* sent out of order */
 	u64			first_since_ns;	/* that one of those is waited for */
 	unsigned int		nr_flushes;	/* to come, or in the device */
-	s64			flush_ns;	/* what they took, not charged yet */
+	u64			flush_since_ns;	/* when the last one came */
+	u64			flush_ns;	/* what they took, not charged yet */
 	bool			flushed;	/* one ended, none of others since */
 
 	/* Up to here the device's time, or as much, was spent on somebody. */

@@ -608,6 +608,7 @@ meta_hangs() {
 	sleep 3
 	measure 5
 	expect "$(ios) reads in 5 s, before $before" "$(ios) > 0.8 * $before"
+	kill -0 "$pid" || fail "ls was not held up"
 	stop_loads
 	wait "$pid" || fail "ls has failed"
 }
@@ -829,12 +830,11 @@ idle_removes() {
 	[ -d "/proc/$LOOPS" ] || fail "it is removed already"
 }
 
-# The end of a file within a block is written before the transaction that it belongs to ends
 # What a journal's thread writes in pieces, as it is too large for the disk
 idle_pieces() {
 	local WITHIN=2
 
-	title "the same if places are found at once, and the disk takes 64 KB: within $WITHIN s"
+	title "an idle group writes 64 KB a request, placed at once: others' fsync within $WITHIN s"
 	FS_OPTIONS=noatime,nodelalloc use_small_groups
 	echo 64 >"$QUEUE/max_sectors_kb"
 	make_three_groups
@@ -845,6 +845,7 @@ idle_pieces() {
 	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
 }
 
+# The end of a file within a block is written before the transaction that it belongs to ends
 idle_truncates() {
 	local WITHIN=4
 
