@@ -840,7 +840,7 @@ idle_pieces() {
 	make_three_groups
 	write_and_sync "$MNT/f0"
 	start_flood flood
-	again_and_again idle - "$DD if=/dev/zero of=$MNT/big bs=1M count=20; rm $MNT/big; sleep 1"
+	again_and_again idle - "$DD if=/dev/zero of=$MNT/big bs=1M count=04; rm $MNT/big; sleep 1"
 	sleep 8
 	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
 }
