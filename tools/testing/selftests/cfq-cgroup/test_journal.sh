@@ -119,6 +119,8 @@ clean_up() {
 		[ ! -e "/dev/mapper/$name" ] || retry dmsetup remove "$name"
 	done
 	echo 10 >/proc/sys/vm/dirty_background_ratio
+	echo 500 >/proc/sys/vm/dirty_writeback_centisecs
+	echo 3000 >/proc/sys/vm/dirty_expire_centisecs
 	remove_groups
 	[ ! -e "$CG/cgroup.subtree_control" ] || echo -memory >"$CG/cgroup.subtree_control"
 	unload_disk
@@ -840,7 +842,10 @@ idle_pieces() {
 	make_three_groups
 	write_and_sync "$MNT/f0"
 	start_flood flood
-	again_and_again idle - "$DD if=/dev/zero of=$MNT/big bs=1M count=04; rm $MNT/big; sleep 1"
+	# All is written for the journal: what others have queued for this group it waits for
+	echo 0 >/proc/sys/vm/dirty_writeback_centisecs
+	echo 100000000 >/proc/sys/vm/dirty_background_bytes
+	again_and_again idle - "i=\$((i + 1)); $DD if=/dev/zero of=$MNT/b\$i bs=1M count=4; sleep 1"
 	sleep 8
 	worst_of 8 "sleep 0.5" other write_and_sync "$MNT/f0"
 }
