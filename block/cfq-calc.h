@@ -243,7 +243,7 @@ static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
 #define CFQ_WORK_BITS		18
 #define CFQ_WORK_MAX		((1U << CFQ_WORK_BITS) - 1)
 
-/* The work of a request with so much data; one without any is as a page. */
+/* The work of a request with so much data; one without any is as a page, at first. */
 static inline unsigned int cfq_request_work(bool write, unsigned int bytes,
 					    unsigned int write_work)
 {

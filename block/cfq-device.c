@@ -14,6 +14,8 @@
  *
  *    Flash: the work of the request times a price, when it is sent, and that is
  *    all.  The work is the size, times what a write takes compared with a read.
+ *    That of what has no data, as a discard, is known less well: its part, when
+ *    it is done.
  *    The price is learned at completions: the time that has passed and was not
  *    yet spent is divided among all requests in the device by their work, and
  *    the one that is done has spent its part.
@@ -90,6 +92,7 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
 	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_PAGE_UNKNOWN_NS;
 	dd->cost_work = 0;
+	dd->discard_ns = 0;
 	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
 	dd->par.write_work = CFQ_WORK_PAGE;
@@ -123,13 +126,20 @@ static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
 	return dd->access_work ? 1 : cfq_pages(bytes);
 }
 
-/* The work of @rq, for a device without a head. */
+/*
+ * The work of @rq, for a device without a head.  That of a discard is as much as is done
+ * in the time that those before it took, but no more than a quarter of what fills it.
+ */
 static unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
 				struct request *rq, unsigned int bytes)
 {
 	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE, bytes,
 					     dd->par.write_work);
 
+	if (unlikely(!bytes) && !dd->one_head)
+		work = clamp(div64_u64(dd->discard_ns * CFQ_WORK_PAGE,
+				       cfq_work_cost_ns(dd, CFQ_WORK_PAGE) + 1),
+			     CFQ_WORK_PAGE, max(CFQ_DISK_WORK, dd->full_work / 4));
 	return min(dd->access_work + work, CFQ_WORK_MAX);
 }
 
@@ -142,12 +152,11 @@ static u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd, struct request *rq,
 			  unsigned int bytes, unsigned int work)
 {
 	const unsigned int pages = cfq_pages(bytes);
-	const u64 service_ns =
+	const u64 service_ns = !bytes ? 0 :
 		dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)];
 
 	return min_not_zero(cfq_service_of(service_ns, pages),
-			    div_u64(dd->pages_cost_ns * work,
-				    CFQ_COST_PAGES * CFQ_WORK_PAGE));
+			    cfq_work_cost_ns(dd, work));
 }
 
 /*
@@ -181,17 +190,19 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 
 /*
  * For how long, in ns, will @rq keep a device without a head busy?  0 if it
- * leaves a part of the device to others, or takes hardly longer than a page.
+ * leaves a part of the device to others, or takes hardly longer than a page.  A discard
+ * may take as long as those before it.
  */
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 {
 	const unsigned int bytes = rq_data_bytes(rq);
 	u64 ns;
 
-	if (dd->access_work || !bytes ||
-	    min(cfq_pages(bytes), RQ_PAGES_MAX) < cfq_full_depth(dd))
+	if (dd->access_work ||
+	    (bytes && min(cfq_pages(bytes), RQ_PAGES_MAX) < cfq_full_depth(dd)))
 		return 0;
-	ns = cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes));
+	ns = bytes ? cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes)) :
+		     dd->discard_ns;
 	return ns < 2 * cfq_page_ns(&dd->par) ? 0 : ns;
 }
 
@@ -208,6 +219,7 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	par->probe_bytes = bytes;
 	par->probe_nr = dd->nr_in_driver;
 	par->probe_beside = dd->pages_in_driver;
+	par->probe_work = dd->work_in_driver;
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
 
@@ -242,6 +254,13 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 	if (done->end_ns <= par->probe_sent_ns)
 		return;
 	ns = done->end_ns - par->probe_sent_ns;
+	/* What was there before a discard took its part of that. */
+	if (!par->probe_bytes) {
+		ns -= min(ns, cfq_work_cost_ns(dd, par->probe_work));
+		cfq_average_add(&dd->discard_ns,
+				min(ns, 4 * dd->discard_ns ?: CFQ_STUCK_NS));
+		return;
+	}
 	pages = cfq_pages(par->probe_bytes);
 	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns,
 			pages, par->probe_beside, par->parallel);
@@ -266,12 +285,14 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	unsigned int bytes = rq_data_bytes(rq);
 	unsigned int work = cfq_rq_work(dd, rq, bytes);
-	unsigned int pages = min(cfq_parallel_pages(dd, bytes), RQ_PAGES_MAX);
+	unsigned int pages = min(bytes || dd->access_work ?
+				 cfq_parallel_pages(dd, bytes) :
+				 work / CFQ_WORK_PAGE, RQ_PAGES_MAX);
 	const struct cfq_parallelism *par = &dd->par;
 
 	/* Is it time to watch one? */
-	if (!dd->one_head && bytes &&
-	    (cfq_sample_wanted(par, rq) ?
+	if (!dd->one_head &&
+	    (bytes && cfq_sample_wanted(par, rq) ?
 	     !par->probe || !par->probe_alone :
 	     !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS))
 		cfq_start_probe(dd, rq, bytes, now_ns);

@@ -41,13 +41,18 @@ static inline u64 cfq_page_ns(const struct cfq_parallelism *par)
 #define CFQ_STUCK_NS		(1000 * (u64)NSEC_PER_MSEC)
 #define CFQ_STUCK_FLASH_NS	(100 * (u64)NSEC_PER_MSEC)
 
+/* What so much work costs without a head. */
+static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd,
+				   unsigned int work)
+{
+	return div_u64(dd->pages_cost_ns * work, CFQ_COST_PAGES * CFQ_WORK_PAGE);
+}
+
 static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
 {
-	const u64 backlog_ns = div_u64(dd->work_in_driver * dd->pages_cost_ns,
-				       CFQ_COST_PAGES * CFQ_WORK_PAGE);
-
 	return dd->one_head || dd->access_work ? CFQ_STUCK_NS :
-		min(CFQ_STUCK_NS, CFQ_STUCK_FLASH_NS + 2 * backlog_ns);
+		min(CFQ_STUCK_NS, CFQ_STUCK_FLASH_NS +
+				  2 * cfq_work_cost_ns(dd, dd->work_in_driver));
 }
 
 /* Ask for requests again at @ns, if it is not done before. */
@@ -233,6 +238,14 @@ static inline bool cfq_device_spares(const struct cfq_driver_data *dd)
 	return dd->pages_in_driver < cfq_spare_depth(dd->par.parallel);
 }
 
+/* Does a request read or write data, which tell what it takes? */
+static inline bool cfq_op_has_data(blk_opf_t opf)
+{
+	const blk_opf_t op = opf & REQ_OP_MASK;
+
+	return op == REQ_OP_READ || op == REQ_OP_WRITE || op == REQ_OP_ZONE_APPEND;
+}
+
 /*
  * Is it only known when a request is done what it is to be charged?  Without a head
  * it is what its data costs, if it has any, which is known before.
@@ -240,9 +253,7 @@ static inline bool cfq_device_spares(const struct cfq_driver_data *dd)
 static inline bool cfq_charges_completed(const struct cfq_driver_data *dd,
 					 blk_opf_t opf)
 {
-	return dd->one_head || dd->access_work ||
-	       ((opf & REQ_OP_MASK) != REQ_OP_READ &&
-		(opf & REQ_OP_MASK) != REQ_OP_WRITE);
+	return dd->one_head || dd->access_work || !cfq_op_has_data(opf);
 }
 
 /*
@@ -278,9 +289,7 @@ static inline u64 cfq_spent_ns(struct cfq_driver_data *dd,
 		cfq_charge_part(dd, done->end_ns, work, in_driver_ns);
 
 	/* Longer than that a disk stood still, whoever comes first afterwards. */
-	return (done->opf & REQ_OP_MASK) == REQ_OP_READ ||
-	       (done->opf & REQ_OP_MASK) == REQ_OP_WRITE ?
-		min(ns, CFQ_STUCK_NS) : ns;
+	return cfq_op_has_data(done->opf) ? min(ns, CFQ_STUCK_NS) : ns;
 }
 
 /* A request is back from the device; the device time that it took, in ns. */
@@ -291,6 +300,8 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	const u64 in_driver_ns = cfq_done_in_driver_ns(done);
 	const u64 now_ns = done->end_ns;
 	const u64 spent_ns = cfq_spent_ns(dd, done, work, in_driver_ns);
+	/* That of a discard is by what others took, and shows nothing of this one. */
+	const unsigned int done_work = cfq_op_has_data(done->opf) ? work : CFQ_WORK_PAGE;
 
 	dd->work_in_driver -= work;
 	dd->pages_in_driver -= cfq_sent_pages(done->sent);
@@ -299,8 +310,8 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	if (dd->one_head)
 		return spent_ns;
 	if (!dd->heads.duel.of_turns)
-		dd->heads.duel.done[0] += work;
-	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : work,
+		dd->heads.duel.done[0] += done_work;
+	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : done_work,
 			    in_driver_ns, now_ns);
 	if (!cfq_charges_completed(dd, done->opf))
 		cfq_cost_add(&dd->pages_cost_ns, &dd->cost_work, spent_ns, work);

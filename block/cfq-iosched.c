@@ -856,7 +856,8 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 
 static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 {
-	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES) &&
+	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES ||
+			!cfq_op_has_data(cfqq->next_rq->cmd_flags)) &&
 	       cfqq_hold_large(cfqq, now_ns);
 }
 
@@ -953,7 +954,7 @@ static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
 	struct cfq_entity *entity;
 	unsigned long charged_ns;
 
-	if (known) {
+	if (!dd->one_head && !dd->access_work) {
 		cfqq->cost_ns = cost_ns;
 		cfq_average_add(&dd->mean_cost_ns, cost_ns);
 	}

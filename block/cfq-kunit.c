@@ -856,6 +856,10 @@ static void cfq_test_still_charge(struct kunit *test)
 	done.end_ns += still_ns;
 	done.opf = REQ_OP_DISCARD;
 	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), still_ns);
+	/* What is appended to a zone is data. */
+	done.end_ns += still_ns;
+	done.opf = REQ_OP_ZONE_APPEND;
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), CFQ_STUCK_NS);
 }
 
 /* Requests of @work that come and go: what each kind is charged in the end. */

@@ -119,6 +119,7 @@ struct cfq_parallelism {
 	unsigned int	probe_bytes;	/* of data */
 	unsigned int	probe_nr;	/* requests in the device before it */
 	unsigned int	probe_beside;	/* pages of these */
+	unsigned int	probe_work;	/* and their work */
 	bool		probe_alone;	/* all but by itself */
 
 	/* What reads [0] and writes [1] take by themselves, for a page. */
@@ -219,6 +220,7 @@ struct cfq_driver_data {
 	/* Without a head: what the work of CFQ_COST_PAGES costs. */
 	u64			pages_cost_ns;
 	unsigned int		cost_work; /* of which that is the mean */
+	u64			discard_ns;	/* what one takes, or the like */
 	u64			sent_ns;	/* when the last request was */
 	struct cfq_parallelism	par;
 	struct cfq_heads	heads;

@@ -460,7 +460,7 @@ start_load() {
 		--bs=4k --norandommap --invalidate=0 --randseed="$((first + 1))" --time_based \
 		--runtime=1000000 --disk_util=0 $THREADS "$@"
 	case $load in
-	read | write)
+	read | write | trim)
 		set -- "$@" --offset="${first}m" --numjobs="$nr" --name="$load" --rw="rand$load"
 		;;
 	mix)

@@ -484,6 +484,38 @@ slow_writes() {
 	expect "$(in_writeback_kb) KB left after $seconds s" "$(in_writeback_kb) <= 1000"
 }
 
+# What a discard takes is not seen by its size; each keeps all channels busy
+idle_discards() {
+	local alone
+
+	title "an idle task discards, 2 ms each, beside readers: they keep 90 % of their rate"
+	load_flash discard_us=2000
+	make_group g
+	watch_mb 0 1000
+	start_load g - read 4 0
+	sleep 1
+	measure 4
+	alone=$(ios 1)
+	start_load g idle trim 1 1000 --bs=1m
+	sleep 1
+	measure 4
+	expect "$(ios 1) reads, alone $alone" "$(ios 1) >= 0.9 * $alone"
+}
+
+discards() {
+	title "discards, 5 ms each, beside reads: half of the device each, within 10 pp"
+	load_flash discard_us=5000
+	make_group g1
+	make_group g2
+	# shellcheck disable=SC2086 # options
+	start_load g1 - read 4 0 $DEEP
+	start_load g2 - trim 4 1000 --bs=1m
+	watch_mb 0 1000 1000 1000
+	sleep 1
+	measure 6
+	expect "shares of device time $(shares) %, of $(ios 1) reads" "$(distance 50 50) <= 10"
+}
+
 # Before the first write, few reads are to be in the device; with these there are too many.
 stuck() {
 	title "requests that hang in the device do not hold up the others"
@@ -561,5 +593,5 @@ OUR_KERNEL=
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
 	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
 	huger_writes stream streams one_page stream_owed thinking stream_behind beside_rt \
-	large_writes slow_writes stuck hung_group \
+	large_writes slow_writes idle_discards discards stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}

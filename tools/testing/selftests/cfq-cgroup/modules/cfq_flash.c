@@ -13,10 +13,11 @@
  *   read:   pages * read_us
  *   write:  pages * program_us
  *
- * and the request is done with the last of its parts. After @erase_pages
- * pages written on a channel a block must be erased, which stalls the channel
- * for @erase_us; no request waits for the erasure itself. Nothing is cached,
- * so there is nothing to flush. Discarding costs nothing but the way.
+ * and the request is done with the last of its parts. To discard, however much
+ * it is, takes @discard_us on each channel. After @erase_pages pages written on
+ * a channel a block must be erased, which stalls the channel for @erase_us; no
+ * request waits for the erasure itself. Nothing is cached, so there is nothing
+ * to flush.
  *
  * With the defaults 4 channels / 80 us give 50000 reads of 4 KB a second.
  *
@@ -64,6 +65,10 @@ MODULE_PARM_DESC(erase_us, "time to erase a block, us (default 2500)");
 static unsigned int erase_pages = 256;
 module_param(erase_pages, uint, 0444);
 MODULE_PARM_DESC(erase_pages, "pages written on a channel between erasures (default 256; 0: never)");
+
+static unsigned int discard_us;
+module_param(discard_us, uint, 0444);
+MODULE_PARM_DESC(discard_us, "time to discard, us (default 0)");
 
 static unsigned int interface_us = 5;
 module_param(interface_us, uint, 0444);
@@ -130,7 +135,17 @@ static void flash_start(struct flash_channel *c, u64 now)
 	list_del(&part->list);
 	c->current_part = part;
 	c->start_ns = max(now, part->owner->ready_ns);
-	page_us = part->owner->cmd.op == REQ_OP_READ ? read_us : program_us;
+	switch (part->owner->cmd.op) {
+	case REQ_OP_READ:
+		page_us = read_us;
+		break;
+	case REQ_OP_DISCARD:
+		page_us = discard_us;
+		break;
+	default:
+		page_us = program_us;
+		break;
+	}
 	c->done_ns = c->start_ns + (u64)part->pages * page_us * NSEC_PER_USEC;
 }
 
@@ -172,7 +187,7 @@ static void flash_submit(struct cfq_device *dev, struct cfq_cmd *cmd, u64 now)
 	if (cmd->op == REQ_OP_READ || cmd->op == REQ_OP_WRITE)
 		pages = (cmd->lba + cmd->sectors - 1) / page_sectors - first + 1;
 	else
-		pages = 0;
+		pages = cmd->op == REQ_OP_DISCARD && discard_us ? channels : 0;
 
 	/* Page i, i + channels, ... of the request are on the same channel. */
 	fc->parts_left = clamp(pages, 1, channels);
@@ -265,6 +280,7 @@ static int __init flash_init(void)
 		{ "program_us", program_us, 1, 1000000 },
 		{ "erase_us", erase_us, 0, 1000000 },
 		{ "erase_pages", erase_pages, 0, 1000000 },
+		{ "discard_us", discard_us, 0, 1000000 },
 		{ "interface_us", interface_us, 0, 100000 },
 		{ "queue_depth", queue_depth, 1, 10240 },
 	};
