@@ -627,6 +627,13 @@ static inline bool cfq_bio_holds_up(struct bio *bio)
 static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
+	/* When it is seen to be done shall not be up to who waits for it. */
+	if (unlikely(bio->bi_opf & REQ_POLLED)) {
+		bio_clear_polled(bio);
+		/* Descriptors that are kept would be looked for as polled ones. */
+		if (current->plug)
+			current->plug->nr_ios = 1;
+	}
 	if (cfq_task_holds_up(bio->bi_opf) || cfq_bio_holds_up(bio))
 		bio->bi_opf |= REQ_PRIO;
 	if (cfq_try_merge(q, bio, nr_segs))

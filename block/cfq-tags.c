@@ -480,6 +480,9 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	const bool sync = op_is_sync(opf);
 	bool urgent = cfq_opf_urgent(opf);
 
+	/* It did not come to cfq_bio_merge(), and others, that do, shall not use its queue. */
+	if (unlikely(opf & REQ_POLLED))
+		data->nr_tags = 1;
 	/* Tried again, as a processor went away: it has its place. */
 	if (data->shallow_depth)
 		return;

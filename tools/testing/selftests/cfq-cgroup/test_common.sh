@@ -206,6 +206,26 @@ load_null() {
 		fail "cannot load the device"
 }
 
+# scsi_disk: the name of it, while it is there
+scsi_disk() {
+	ls /sys/bus/pseudo/devices/adapter0/host*/target*/*/block 2>/dev/null
+}
+
+find_scsi_disk() {
+	DISK=$(scsi_disk) && [ -n "$DISK" ] && [ -e "/dev/$DISK" ] || return 1
+	DEV=/dev/$DISK
+	QUEUE=/sys/block/$DISK/queue
+}
+
+# load_scsi PARAMETER...: a disk of 64 MB, and no scheduler yet
+load_scsi() {
+	use_model scsi_debug none
+	# As a module, it needs one that modprobe would load before
+	[ ! -e modules/crc-t10dif.ko ] || insmod modules/crc-t10dif.ko 2>/dev/null
+	load_module scsi_debug dev_size_mb=64 max_queue=16 "$@" || fail "cannot load the host"
+	retry find_scsi_disk || fail "there is no disk"
+}
+
 # mke2fs_ext4 FEATURES NR FILE_MB OPTION...: with files f0, f1 ... that the file system takes for
 # written. They stay in place on a loop device, too: nothing is discarded.
 mke2fs_ext4() {

@@ -165,17 +165,6 @@ one_tag() {
 	share_tags 1
 }
 
-# scsi_disk: the name of it, while it is there
-scsi_disk() {
-	ls /sys/bus/pseudo/devices/adapter0/host*/target*/*/block 2>/dev/null
-}
-
-find_scsi_disk() {
-	DISK=$(scsi_disk) && [ -n "$DISK" ] && [ -e "/dev/$DISK" ] || return 1
-	DEV=/dev/$DISK
-	QUEUE=/sys/block/$DISK/queue
-}
-
 # copy FROM TO DD_OPTION...: a quarter of a megabyte, where no reader or writer comes
 copy() {
 	local from=$1 to=$2
@@ -206,14 +195,8 @@ scsi() {
 	local nr device host errors
 
 	title "$NR_REMOVALS times a SCSI disk has errors, goes and is found again: no wrong byte"
-	use_model scsi_debug none
-	# As a module, it needs one that modprobe would load before
-	[ ! -e modules/crc-t10dif.ko ] || insmod modules/crc-t10dif.ko 2>/dev/null
 	# Reads of sectors in the third megabyte fail when errors are asked for
-	load_module scsi_debug dev_size_mb=64 submit_queues=2 max_queue=16 ndelay=200000 \
-		medium_error_start=4096 medium_error_count=2048 ||
-		fail "cannot load the host"
-	retry find_scsi_disk || fail "there is no disk"
+	load_scsi submit_queues=2 ndelay=200000 medium_error_start=4096 medium_error_count=2048
 	make_group g0 0
 	make_group g7 7
 	for nr in $(seq "$NR_REMOVALS"); do
