@@ -244,7 +244,7 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	struct cfq_driver_data *dd = &cfqmd->dd;
 
-	rq->fifo_time = now_ns + dd->tun.fifo_expire_ns[cfqq->sync];
+	rq->fifo_time = now_ns;
 	elv_rb_add(&cfqq->sort_list, rq);
 	list_add_tail(&rq->queuelist, !urgent ? &cfqq->fifo :
 		      &cfqmd->urgent[!cfq_opf_written_back(rq->cmd_flags)]);
@@ -499,6 +499,9 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 	if (!rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf) ||
 	    cfq_opf_urgent(rq->cmd_flags) != cfq_opf_urgent(bio->bi_opf))
 		return false;
+	/* Of who was in debt @rq may be, and wait for its turn. */
+	if (current->journal_info && bio_op(bio) == REQ_OP_READ)
+		return false;
 
 	guard(rcu)();
 	shared = cfq_bio_slot(bio, &cfqc) < CFQ_SLOT_SYNC;
@@ -590,6 +593,9 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	return merged;
 }
 
+/* No block of a file system is larger. */
+#define CFQ_BLOCK_BYTES	SZ_64K
+
 /*
  * Is @bio a block that a file system reads in the page cache of its device?  There are
  * its metadata, and who needs some waits for this, maybe with more locked: ahead of
@@ -601,7 +607,7 @@ static bool cfq_bio_for_metadata(struct bio *bio)
 	struct address_space *mapping;
 	struct folio *folio;
 
-	if (!bio->bi_iter.bi_size || bio->bi_iter.bi_size > PAGE_SIZE)
+	if (!bio->bi_iter.bi_size || bio->bi_iter.bi_size > CFQ_BLOCK_BYTES)
 		return false;
 	folio = page_folio(bio_page(bio));
 	if (likely(folio_test_locked(folio)))
@@ -986,8 +992,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	/* When it was made is not known where nobody counts that. */
-	const u64 queued_ns = rq->fifo_time - dd->tun.fifo_expire_ns[cfqq->sync];
+	const u64 queued_ns = rq->fifo_time;
 	u64 cost_ns;
 
 	/* Time in which the device was idle is charged if it was for us. */
@@ -1050,7 +1055,8 @@ static struct request *cfqq_give_request(struct cfq_queue *cfqq, u64 now_ns)
 	struct request *rq = cfqq->next_rq;
 
 	if (cfqq->nr_queued > 1 && cfqq->since_fifo_check % (u32)dd->tun.quantum == 0 &&
-	    now_ns > cfqq_oldest_rq(cfqq)->fifo_time)
+	    now_ns > cfqq_oldest_rq(cfqq)->fifo_time +
+		     dd->tun.fifo_expire_ns[cfqq->sync])
 		rq = cfqq_oldest_rq(cfqq);
 	if (!dd->one_head && cfq_sample_wanted(&dd->par, rq) &&
 	    cfq_lacks_sample(dd, rq, now_ns))

@@ -139,6 +139,8 @@ waits() {
 	expect "$(stat g requests) sent, $(stat g queued) queued" \
 		"$(stat g requests) == 10 && $(stat g queued) == 1"
 	expect "$(stat . queued) queued on the device" "$(stat . queued) >= 1"
+	# From when it may go out of order is not for how long it waits
+	echo 100000 >"$QUEUE/iosched/fifo_expire_sync" || fail "cannot set fifo_expire_sync"
 	wait "$reader"
 	stop_loads
 	expect "$(stat g requests) sent, $(stat g queued) queued" \
