@@ -292,15 +292,11 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 {
 	struct cfq_member *member;
 	enum cfq_class class;
-	int nr;
 
 	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
 		if (!cfq_class_overdue(&group->members, class, now_ns))
 			continue;
 		member = cfq_line_first(&group->members.of[class]);
-		for (nr = 0; member && cfq_member_ready(&member->entity) &&
-		     nr < CFQ_GROUPS_LOOK; nr++)
-			member = cfq_line_after(member);
 		if (member && !cfq_member_ready(&member->entity))
 			return member_is_leaf(member) ? member_cfqd(member) :
 				cfq_next_waiting_group(member_cfqd(member), NULL);

@@ -875,8 +875,9 @@ static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /*
- * Who has left @cfqq, on a device without a head, what is sent now, is not owed it, and
- * who waits for descriptors not more than could be the time until it has them.
+ * A group that has left @cfqq, on a device without a head, what is sent now, is not owed
+ * it, and whose tasks wait for descriptors not more than may be the time until they have
+ * them.
  */
 static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -886,14 +887,13 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 
 	if (dd->one_head)
 		return;
-	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
+	for (entity = cfq_above(&cfqq->entity); entity; entity = cfq_above(entity)) {
 		if (cfq_st_first(entity->st) == entity)
 			continue;
 		lead_ns = cfq_lead_ns(dd, entity, 1, CFQ_MIXED_DEBT_PART);
-		if (cfq_st_forget_behind(entity, lead_ns, cfq_entity_held_back) ||
-		    (!entity->trees->queues &&
-		     cfq_st_forget_behind(entity, CFQ_LINE_DEBT * lead_ns,
-					  cfq_member_ready)))
+		if (cfq_st_forget_behind(entity, lead_ns, cfq_member_held_back) ||
+		    cfq_st_forget_behind(entity, CFQ_LINE_DEBT * lead_ns,
+					 cfq_member_ready))
 			dd->heads.passed_ns = now_ns;
 	}
 }

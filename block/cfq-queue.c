@@ -206,15 +206,12 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	cfq_group_became_busy(cfqd, urgent, now_ns);
 }
 
-/* Of so many who are behind the level is looked at: the others are served first. */
-#define CFQ_LEVEL_LOOK		16
-
 /*
  * Is @cfqq, where order matters, so far ahead of others that it has to wait?
  *
  * On a disk by a slice, or at all if it keeps the head for long: who is further
  * behind is in the disk, and due next, or waits for the group's turn.  Without a
- * head only of those of another level: to hold a flood back for a lone reader
+ * head only if that one is of another level: to hold a flood back for a lone reader
  * among its equals costs some of the device.  There it is not done for async
  * queues, which are bounded in another way.
  */
@@ -222,24 +219,16 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	const struct cfq_entity *own = &cfqq->entity;
-	struct cfq_entity *entity = cfq_st_first(own->st);
-	s64 max_lead_ns = dd->tun.slice_ns[1];
-	int nr = 0;
+	struct cfq_entity *first = cfq_st_first(own->st);
 
 	if (dd->one_head)
-		return cfq_entity_lead(own, entity) > max_lead_ns ||
-		       (entity != own && entity_to_cfqq(entity)->sync &&
+		return cfq_entity_lead(own, first) > dd->tun.slice_ns[1] ||
+		       (first != own && entity_to_cfqq(first)->sync &&
 			cfqq_keeps_head(cfqq));
-	if (!cfqq->sync)
-		return false;
-	max_lead_ns = cfq_lead_ns(dd, own, 1, CFQ_MIXED_LEAD_PART);
-	while (cfq_entity_lead(own, entity) > max_lead_ns &&
-	       nr++ < CFQ_LEVEL_LOOK) {
-		if (entity->weight != own->weight && entity_to_cfqq(entity)->sync)
-			return true;
-		entity = cfq_st_next(entity);
-	}
-	return false;
+	return cfqq->sync && entity_to_cfqq(first)->sync &&
+	       first->weight != own->weight &&
+	       cfq_entity_lead(own, first) >
+	       cfq_lead_ns(dd, own, 1, CFQ_MIXED_LEAD_PART);
 }
 
 /* @cfqq leaves its tree: it has had nothing to do since @now_ns. */

@@ -245,13 +245,6 @@ static inline bool cfq_entity_sends(struct cfq_entity *entity)
 	return cfqq->nr_queued && cfqq_may_dispatch(cfqq);
 }
 
-/* The same, or is it a member with requests, or whose tasks wait for a descriptor? */
-static inline bool cfq_entity_held_back(struct cfq_entity *entity)
-{
-	return entity->trees->queues ? cfq_entity_sends(entity) :
-				       cfq_member_held_back(entity);
-}
-
 static inline bool cfq_entity_in_driver(struct cfq_entity *entity)
 {
 	return entity->trees->queues ? entity_to_cfqq(entity)->nr_in_driver :
