@@ -957,7 +957,7 @@ static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 	dd->held_for_equal = false;
 }
 
-/* @rq of @cfqq is sent, has waited, and costs @cost_ns if that is known now. */
+/* @rq of @cfqq is sent, has waited, and is taken to cost @cost_ns without a head. */
 static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
 					     struct request *rq, u64 waited_ns,
 					     u64 cost_ns, u64 now_ns)
