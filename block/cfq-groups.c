@@ -493,14 +493,6 @@ static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
 	return entity ? entity_to_member(entity) : NULL;
 }
 
-/* The only one of @group, which is overdue. */
-static struct cfq_member *cfq_next_overdue(struct cfq_data *group,
-					   struct cfq_member *member,
-					   u64 now_ns)
-{
-	return member ? NULL : cfq_overdue_member(group, true, now_ns);
-}
-
 /* A class that is overdue and has nothing that may be sent is not asked before that. */
 #define CFQ_OVERDUE_AGAIN_NS	NSEC_PER_MSEC
 
@@ -618,12 +610,11 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return NULL;
 	for (member = cfqd_leaf(active); member->group; member = member_above(member)) {
 		overdue = cfq_overdue_member(member->group, false, now_ns);
-		if (!overdue)
-			continue;
-		if (member_is_leaf(overdue))
+		while (overdue && !member_is_leaf(overdue))
+			overdue = cfq_overdue_member(member_cfqd(overdue), true,
+						     now_ns);
+		if (overdue)
 			return member_cfqd(overdue);
-		return cfq_next_leaf(member_cfqd(overdue), NULL, now_ns,
-				     cfq_next_overdue);
 	}
 	return NULL;
 }
