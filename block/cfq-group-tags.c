@@ -304,7 +304,7 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 	return NULL;
 }
 
-/* Tasks of @cfqd begin to wait for descriptors, or the last one may go on. */
+/* A task of @cfqd begins to wait for a descriptor, or the last one may go on. */
 void cfq_group_line(struct cfq_data *cfqd, bool begun)
 {
 	struct cfq_member *member;
@@ -349,5 +349,6 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 	}
 	/* The group whose turn it is may be far behind others. */
 	cfqd = cfqmd->active_cfqd;
-	return cfqd && cfqd->nr_in_line ? cfq_line_due(cfqd, now_ns) : NULL;
+	return cfqd && member_in_line(cfqd_leaf(cfqd)) ?
+		cfq_line_due(cfqd, now_ns) : NULL;
 }

@@ -294,7 +294,7 @@ void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	struct cfq_member *member = cfqd_leaf(cfqd);
-	bool waiting = cfqd->nr_admitted || cfqd->nr_in_line;
+	bool waiting = cfqd->nr_admitted || member_in_line(member);
 
 	lockdep_assert_held(&cfqmd->lock);
 
@@ -381,7 +381,7 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 		other = member_cfqd(entity_to_member(rival));
 		/* Of its own tasks, with none below that has requests. */
 		return other->nr_queued && other->nr_ready == 1 &&
-		       !other->nr_in_line &&
+		       !member_in_line(cfqd_leaf(other)) &&
 		       cfqd_nr_descriptors(other) <= CFQ_FEW_REQUESTS;
 	}
 	return false;
@@ -567,11 +567,11 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 	struct cfq_data *rider;
 
 	if (cfqd->nr_queued || !cfqd->cfqmd->dd.nr_in_driver ||
-	    held > CFQ_RIDE_REQUESTS || cfqd->nr_in_line ||
+	    held > CFQ_RIDE_REQUESTS || member_in_line(cfqd_leaf(cfqd)) ||
 	    cfq_data_keeps_head(cfqd))
 		return NULL;
 	rider = cfq_next_group(&cfqd->cfqmd->root, NULL, now_ns);
-	if (!rider || rider->nr_in_line)
+	if (!rider || member_in_line(cfqd_leaf(rider)))
 		return NULL;
 	others = cfqd_nr_descriptors(rider);
 	return max(held, others) <= max(CFQ_FEW_REQUESTS, 2 * min(held, others)) ?
@@ -589,7 +589,7 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 	if (!cfq_group_must_wait(cfqd))
 		return false;
 	due = cfq_next_leaf(&cfqd->cfqmd->root, NULL, now_ns, cfq_next_due);
-	return due && !due->nr_queued && !due->nr_in_line &&
+	return due && !due->nr_queued && !member_in_line(cfqd_leaf(due)) &&
 	       cfqd_nr_descriptors(due) <= CFQ_RIDE_REQUESTS;
 }
 

@@ -251,13 +251,12 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqd = waiter->cfqd;
 		list_del(&waiter->node);
 		cfqd->line_served_ns[waiter->class] = now_ns;
-		cfqd->nr_in_line--;
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
 		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = now_ns;
 		cfqmd->expected_until_ns = now_ns + cfqmd->dd.tun.group_idle_ns;
-		if (!cfqd->nr_in_line)
+		if (cfq_line_best(cfqd) == CFQ_NR_CLASSES)
 			cfq_group_line(cfqd, false);
 		/* Then it is gone. */
 		complete(&waiter->go_on);
@@ -357,8 +356,7 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		   cfq_group_has_room(cfqd, class, nr);
 	if (!admitted && !nowait) {
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
-		if (!cfqd->nr_in_line++)
-			cfq_group_line(cfqd, true);
+		cfq_group_line(cfqd, true);
 		if (!cfq_trees_busy(&cfqd->queues))
 			cfq_group_not_busy(cfqd, ktime_get_ns());
 		waiter.cfqd = cfqd;

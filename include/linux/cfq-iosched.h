@@ -323,7 +323,6 @@ struct cfq_data {
 	u64			sent_ns;	/* when its last request was */
 	/* Tasks that wait for a descriptor, and when one was let in last. */
 	struct list_head	line[CFQ_NR_CLASSES];
-	unsigned int		nr_in_line;
 	u64			line_served_ns[CFQ_NR_CLASSES];
 	unsigned int		nr_admitted;	/* from it, no request queued yet */
 	u64			admitted_ns;	/* when the last one was */
