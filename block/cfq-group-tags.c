@@ -254,12 +254,6 @@ static struct cfq_member *cfq_line_first(struct cfq_service_tree *st)
 	return member;
 }
 
-static struct cfq_member *cfq_line_after(struct cfq_member *member)
-{
-	return rb_entry_safe(rb_next(&member->line_node), struct cfq_member,
-			     line_node);
-}
-
 /* The next member of @group with tasks that wait, after @member if given. */
 static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 					   struct cfq_member *member,
@@ -269,7 +263,8 @@ static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 
 	if (member) {
 		class = member->entity.class + 1;
-		member = cfq_line_after(member);
+		member = rb_entry_safe(rb_next(&member->line_node),
+				       struct cfq_member, line_node);
 	}
 	for (; !member && class < CFQ_NR_CLASSES; class++)
 		member = cfq_line_first(&group->members.of[class]);

@@ -597,17 +597,20 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 #define CFQ_BLOCK_BYTES	SZ_64K
 
 /*
- * Is @bio a block that a file system reads in the page cache of its device?  There are
- * its metadata, and who needs some waits for this, maybe with more locked: ahead of
- * others, or where the pieces of a file lie.  Where the device is read as a file it is
- * the folio that is locked, and not a buffer of it.
+ * Is @bio a block that a file system reads in the page cache of its device, and so
+ * urgent, though it does not say so?  There are its metadata, and who needs some waits
+ * for this, maybe with more locked: ahead of others, or where the pieces of a file lie.
+ * Where the device is read as a file it is the folio that is locked, and not a buffer of
+ * it.  Nobody waits for a direct read.
  */
-static bool cfq_bio_for_metadata(struct bio *bio)
+static bool cfq_bio_holds_up(struct bio *bio)
 {
 	struct address_space *mapping;
 	struct folio *folio;
 
-	if (!bio->bi_iter.bi_size || bio->bi_iter.bi_size > CFQ_BLOCK_BYTES)
+	if (bio_op(bio) != REQ_OP_READ || cfq_opf_urgent(bio->bi_opf) ||
+	    (bio->bi_opf & REQ_IDLE) || !bio->bi_iter.bi_size ||
+	    bio->bi_iter.bi_size > CFQ_BLOCK_BYTES)
 		return false;
 	folio = page_folio(bio_page(bio));
 	if (likely(folio_test_locked(folio)))
@@ -617,13 +620,6 @@ static bool cfq_bio_for_metadata(struct bio *bio)
 	mapping = folio_mapping(folio);
 	/* Swap space has no host. */
 	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode);
-}
-
-/* Is the read @bio urgent, though it does not say so?  Nobody waits for a direct one. */
-static inline bool cfq_bio_holds_up(struct bio *bio)
-{
-	return bio_op(bio) == REQ_OP_READ && !cfq_opf_urgent(bio->bi_opf) &&
-	       !(bio->bi_opf & REQ_IDLE) && cfq_bio_for_metadata(bio);
 }
 
 /*
@@ -645,7 +641,8 @@ static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 	if (cfq_try_merge(q, bio, nr_segs))
 		return true;
 	if (!(bio->bi_opf & REQ_NOWAIT) || cfq_opf_urgent(bio->bi_opf) ||
-	    !cfq_past_limit(q, op_is_sync(bio->bi_opf)))
+	    !cfq_task_limited(q, op_is_sync(bio->bi_opf)) ||
+	    !cfq_group_current_full(q->elevator->elevator_data))
 		return false;
 	bio_wouldblock_error(bio);
 	return true;

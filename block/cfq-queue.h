@@ -367,7 +367,7 @@ void cfq_hold_request(struct request *rq);
 void cfq_give_up_request(struct request *rq);
 void cic_was_admitted(struct cfq_io_cq *cic);
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd);
-bool cfq_past_limit(struct request_queue *q, bool sync);
+bool cfq_task_limited(struct request_queue *q, bool sync);
 
 /* The task of @cic has its request, if it had to wait for one. */
 static inline void cic_end_admission(struct cfq_io_cq *cic)

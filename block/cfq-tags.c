@@ -60,7 +60,7 @@ static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
 }
 
 /* May there be a limit for requests of the current task? */
-static bool cfq_task_limited(struct request_queue *q, bool sync)
+bool cfq_task_limited(struct request_queue *q, bool sync)
 {
 	const struct cfq_data *cfqd;
 
@@ -138,13 +138,6 @@ void cfq_hold_request(struct request *rq)
 		cfq_group_release(place);
 		cfq_group_put(place);
 	}
-}
-
-/* Would a request of the current task be past a limit?  Takes cfqmd->lock. */
-bool cfq_past_limit(struct request_queue *q, bool sync)
-{
-	return cfq_task_limited(q, sync) &&
-	       cfq_group_current_full(q->elevator->elevator_data);
 }
 
 /* How many requests of its own has the task of @cic, which may be NULL? */
