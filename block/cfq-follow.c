@@ -149,8 +149,8 @@ static void cfq_follow(struct cgroup_subsys_state *css, char *path)
 	LIST_HEAD(devices);
 	int nr, ret;
 
-	lockdep_assert_held(&cfq_follow_mutex);
-
+	/* Of one at a time: there may be many below. */
+	guard(mutex)(&cfq_follow_mutex);
 	if (css->cgroup->root != &cgrp_dfl_root)
 		return;
 	ret = cgroup_path(css->cgroup, path, PATH_MAX);
@@ -186,10 +186,7 @@ static void cfq_follow_groups(struct cgroup_subsys_state *top, bool below)
 	css_for_each_descendant_pre(css, top) {
 		if (css_tryget_online(css)) {
 			rcu_read_unlock();
-			/* Of one at a time: there may be many below. */
-			mutex_lock(&cfq_follow_mutex);
 			cfq_follow(css, path);
-			mutex_unlock(&cfq_follow_mutex);
 			rcu_read_lock();
 			css_put(css);
 		}
