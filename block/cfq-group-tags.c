@@ -67,8 +67,8 @@ static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
 }
 
 /*
- * @cfqd has one more request: false if it is not counted, as that would be past
- * a limit, unless it is to be @anyway.
+ * @cfqd has one more request, with a reference: false if it is not counted, as
+ * that would be past a limit, unless it is to be @anyway.
  */
 bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
 {
@@ -76,6 +76,7 @@ bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
 
 	if (!anyway && cfqd_obstacle(cfqd))
 		return false;
+	cfqd->ref++;
 	for (; cfqd; cfqd = cfqd->self.group)
 		cfqd->nr_held++;
 	return true;
@@ -112,7 +113,7 @@ void cfqd_admit(struct cfq_data *cfqd)
 	}
 }
 
-/* @cfqd has one request less. */
+/* @cfqd has one request less, and may be freed. */
 void cfq_group_release(struct cfq_data *cfqd)
 {
 	struct cfq_data *above;
@@ -123,6 +124,7 @@ void cfq_group_release(struct cfq_data *cfqd)
 		above->nr_held--;
 	for (above = cfqd; above; above = above->self.group)
 		cfqd_admit(above);
+	cfq_group_put(cfqd);
 }
 
 /* Would a request of the current task be past a limit?  Takes cfqmd->lock. */
@@ -141,8 +143,8 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 
 /*
  * The group that holds a place for a request of the current task within all
- * limits, with a reference for the caller; or NULL if the task's group is not
- * limited, or if there is no place and that is not waited for.
+ * limits; or NULL if the task's group is not limited, or if there is no place and
+ * that is not waited for.
  *
  * To wait, cfqmd->lock is dropped, in process context with the device's queue
  * entered.  What holds a place is on its way to the device and gives it back
@@ -152,19 +154,19 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	__must_hold(&cfqmd->lock)
 {
-	struct cfq_data *cfqd = cfq_group_get_current(cfqmd);
+	struct cfq_data *cfqd = cfq_group_get_current(cfqmd), *place = NULL;
 	struct cfq_data *obstacle = cfqd_obstacle(cfqd);
 	struct cfq_waiter waiter = { .cfqd = cfqd };
 
-	if (!cfqd_limited(cfqd) || (obstacle && !wait)) {
-		cfq_group_put(cfqd);
-		return NULL;
+	if (cfqd_limited(cfqd) && (!obstacle || wait)) {
+		place = cfqd;
+		if (obstacle)
+			cfq_wait(&waiter, &obstacle->waiters);
+		else
+			cfq_group_hold(cfqd, true);
 	}
-	if (obstacle)
-		cfq_wait(&waiter, &obstacle->waiters);
-	else
-		cfq_group_hold(cfqd, true);
-	return cfqd;
+	cfq_group_put(cfqd);
+	return place;
 }
 
 /*

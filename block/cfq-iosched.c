@@ -1428,13 +1428,11 @@ static void cfq_release_request(struct request *rq, bool came_back)
 			cfqmd->dd.par.probe = NULL;
 		cfqq_completed(done.cfqq, &done);
 	}
-	if ((done.charged & RQ_HELD) && came_back) {
-		/* It has its place again. */
-		cfqd->ref++;
+	/* It has its place again. */
+	if ((done.charged & RQ_HELD) && came_back)
 		rq->elv.priv[1] = cfqd;
-	} else if (done.charged & RQ_HELD) {
+	else if (done.charged & RQ_HELD)
 		cfq_group_release(cfqd);
-	}
 	cfqq_put(done.cfqq);
 	kick = cfq_go_on(cfqmd, done.end_ns);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);

@@ -89,10 +89,8 @@ static void cfq_wait_for_place(struct request_queue *q)
 	if (cfqd && cic->nr_places && cic->places != cfqd) {
 		/* Who shares @cic has some in another group: it is there until queued. */
 		cfq_group_release(cfqd);
-		cfq_group_put(cfqd);
 		cfqd = cic->places;
 		cfq_group_hold(cfqd, true);
-		cfqd->ref++;
 	}
 	if (cfqd) {
 		cic->places = cfqd;
@@ -134,10 +132,8 @@ void cfq_hold_request(struct request *rq)
 	struct cfq_data *place = rq->elv.priv[1];
 
 	rq->elv.priv[1] = cfq_group_hold(cfqd, place) ? (void *)RQ_HELD : NULL;
-	if (place) {
+	if (place)
 		cfq_group_release(place);
-		cfq_group_put(place);
-	}
 }
 
 /* How many requests of its own has the task of @cic, which may be NULL? */
@@ -567,10 +563,8 @@ void cfq_give_up_request(struct request *rq)
 		return;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
-	if (place) {
+	if (place)
 		cfq_group_release(place);
-		cfq_group_put(place);
-	}
 	if (cic)
 		cic_end_admission(cic);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
