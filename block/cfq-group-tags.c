@@ -259,7 +259,7 @@ static struct cfq_member *cfq_line_first(struct cfq_service_tree *st)
 /* The next member of @group with tasks that wait, after @member if given. */
 static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 					   struct cfq_member *member,
-					   u64 now_ns)
+					   u64 now_ns, bool due)
 {
 	enum cfq_class class = 0;
 
@@ -277,7 +277,7 @@ static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
 					       struct cfq_member *member)
 {
-	return cfq_next_leaf(group, member, 0, cfq_next_in_line);
+	return cfq_next_leaf(group, member, 0, false, cfq_next_in_line);
 }
 
 /*
@@ -316,7 +316,7 @@ void cfq_group_line(struct cfq_data *cfqd, bool begun)
 			continue;
 		}
 		member_leave_line(member);
-		if (cfq_next_in_line(member->group, NULL, 0))
+		if (cfq_next_in_line(member->group, NULL, 0, false))
 			return;
 	}
 }

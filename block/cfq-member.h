@@ -107,11 +107,12 @@ static inline unsigned int cfqd_nr_descriptors(const struct cfq_data *cfqd)
  */
 static __always_inline struct cfq_data *
 cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
-	      struct cfq_member *(*next)(struct cfq_data *group,
-					 struct cfq_member *member, u64 now_ns))
+	      bool due, struct cfq_member *(*next)(struct cfq_data *group,
+						   struct cfq_member *member,
+						   u64 now_ns, bool due))
 {
 	while (group) {
-		member = next(group, member, now_ns);
+		member = next(group, member, now_ns, due);
 		if (member && member_is_leaf(member))
 			return member_cfqd(member);
 		if (member) {
