@@ -48,9 +48,6 @@ bool cfq_disk_exists(dev_t dev)
 	char text[sizeof("4095:1048575 ")];
 	struct blkg_conf_ctx ctx;
 
-	/* A hidden disk has no number. */
-	if (!dev)
-		return false;
 	snprintf(text, sizeof(text), "%u:%u ", MAJOR(dev), MINOR(dev));
 	blkg_conf_init(&ctx, text);
 	if (blkg_conf_open_bdev(&ctx))

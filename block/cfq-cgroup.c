@@ -39,9 +39,6 @@ bool cfq_disk_exists(dev_t dev)
 	struct device *device;
 	bool is_disk;
 
-	/* A hidden disk has no number. */
-	if (!dev)
-		return false;
 	device = class_find_device_by_devt(&block_class, dev);
 	is_disk = device && device->type == &disk_type;
 	put_device(device);

@@ -543,7 +543,8 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value)
 {
 	struct cfq_device_settings *new, *settings;
-	const bool exists = cfq_disk_exists(dev);
+	/* A hidden disk has no number. */
+	const bool exists = dev && cfq_disk_exists(dev);
 	int ret = 0;
 
 	if (cfq_css_counts(cfq_cgroup_css(cfqc)) != cfqc)
