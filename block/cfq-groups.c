@@ -421,7 +421,7 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 	first = cfq_st_first(member_tree(member));
 	if (!first)
 		return false;
-	lead = cfq_lead_ns(dd, &member->entity, 1, dd->one_head ?
+	lead = cfq_lead_ns(dd, &member->entity, dd->one_head ?
 			   CFQ_RIDE_LEAD_PART : CFQ_MIXED_LEAD_PART);
 	return cfq_entity_lead(&member->entity, first) > (s64)lead;
 }

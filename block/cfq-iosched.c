@@ -159,7 +159,7 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 static s64 cfq_due_lead_ns(const struct cfq_driver_data *dd,
 			   const struct cfq_entity *entity)
 {
-	return cfq_lead_ns(dd, entity, entity->trees->queues ? 4 : 8, 1);
+	return (entity->trees->queues ? 4 : 8) * cfq_lead_ns(dd, entity, 1);
 }
 
 /* Has @first, or one above it, had too much for what it reads to be urgent? */
@@ -849,8 +849,8 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 	if (until_ns <= now_ns && !dd->nr_in_driver)
 		return false;
 	for (; entity; entity = cfq_above(entity)) {
-		due = cfq_due_before(entity, cfq_lead_ns(dd, entity, 1,
-							 CFQ_MIXED_LEAD_PART),
+		due = cfq_due_before(entity,
+				     cfq_lead_ns(dd, entity, CFQ_MIXED_LEAD_PART),
 				     long_ns, now_ns);
 		if (due && (until_ns > now_ns || cfq_entity_in_driver(due)))
 			break;
@@ -887,7 +887,7 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 	for (entity = cfq_above(&cfqq->entity); entity; entity = cfq_above(entity)) {
 		if (cfq_st_first(entity->st) == entity)
 			continue;
-		lead_ns = cfq_lead_ns(dd, entity, 1, CFQ_MIXED_DEBT_PART);
+		lead_ns = cfq_lead_ns(dd, entity, CFQ_MIXED_DEBT_PART);
 		if (cfq_st_forget_behind(entity, lead_ns, cfq_member_held_back) ||
 		    cfq_st_forget_behind(entity, CFQ_LINE_DEBT * lead_ns,
 					 cfq_member_ready))

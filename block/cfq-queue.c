@@ -228,7 +228,7 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
 	return cfqq->sync && entity_to_cfqq(first)->sync &&
 	       first->weight != own->weight &&
 	       cfq_entity_lead(own, first) >
-	       cfq_lead_ns(dd, own, 1, CFQ_MIXED_LEAD_PART);
+	       cfq_lead_ns(dd, own, CFQ_MIXED_LEAD_PART);
 }
 
 /* @cfqq leaves its tree: it has had nothing to do since @now_ns. */

@@ -272,18 +272,16 @@ cfq_entity_tree(const struct cfq_entity *entity)
 }
 
 /*
- * A @part-th of what so many slices are for @entity, in virtual time.  Among groups a
- * slice is a quarter of group_slice, at the mean weight of those on the tree.
+ * A @part-th of what a slice is for @entity, in virtual time.  Among groups a slice is
+ * a quarter of group_slice, at the mean weight of those on the tree.
  */
 static inline u64 cfq_lead_ns(const struct cfq_driver_data *dd,
-			      const struct cfq_entity *entity,
-			      unsigned int slices, unsigned int part)
+			      const struct cfq_entity *entity, unsigned int part)
 {
 	if (entity->trees->queues)
-		return div_u64(dd->tun.slice_ns[1] * slices, part);
+		return div_u64(dd->tun.slice_ns[1], part);
 	return cfq_st_mean_vdisktime(cfq_entity_tree(entity), 0,
-				     div_u64(dd->tun.group_slice_ns * slices,
-					     4 * part));
+				     div_u64(dd->tun.group_slice_ns, 4 * part));
 }
 
 /*
