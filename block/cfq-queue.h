@@ -365,15 +365,19 @@ void cfq_depth_updated(struct request_queue *q);
 void cfq_prepare_request(struct request *rq);
 void cfq_hold_request(struct request *rq);
 void cfq_give_up_request(struct request *rq);
-void cic_was_admitted(struct cfq_io_cq *cic);
+void cfq_end_admission(struct cfq_data *cfqd);
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd);
 bool cfq_task_limited(struct request_queue *q, bool sync);
 
 /* The task of @cic has its request, if it had to wait for one. */
 static inline void cic_end_admission(struct cfq_io_cq *cic)
 {
-	if (unlikely(cic->admitted))
-		cic_was_admitted(cic);
+	struct cfq_data *cfqd = cic->admitted;
+
+	if (unlikely(cfqd)) {
+		WRITE_ONCE(cic->admitted, NULL);
+		cfq_end_admission(cfqd);
+	}
 }
 
 /* block/cfq-sysfs.c */

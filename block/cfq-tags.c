@@ -252,8 +252,8 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 	}
 }
 
-/* An admitted task of @cfqd has a request queued, or will have none. */
-static void cfq_end_admission(struct cfq_data *cfqd)
+/* A task that was admitted, and holds @cfqd, has a request queued, or will have none. */
+void cfq_end_admission(struct cfq_data *cfqd)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 
@@ -266,15 +266,6 @@ static void cfq_end_admission(struct cfq_data *cfqd)
 	/* Should it not come to a request, nobody else would. */
 	if (cfq_nr_descriptors(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
 		cfq_admit_waiters(cfqmd);
-}
-
-/* The task of @cic has the request that it was admitted for. */
-void cic_was_admitted(struct cfq_io_cq *cic)
-{
-	struct cfq_data *cfqd = cic->admitted;
-
-	WRITE_ONCE(cic->admitted, NULL);
-	cfq_end_admission(cfqd);
 	cfq_group_put(cfqd);
 }
 
@@ -343,7 +334,9 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	nr = sync ? cic_nr_requests(cic, cfqmd) : 0;
 	admitted = !cfq_goes_before(cfqd, class, nr) &&
 		   cfq_group_has_room(cfqd, class, nr);
-	if (!admitted && !nowait) {
+	if (admitted || nowait) {
+		cfq_group_put(cfqd);
+	} else {
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
 		cfq_group_line(cfqd, true);
 		if (!cfq_trees_busy(&cfqd->queues))
@@ -352,14 +345,11 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		cfq_wait(&waiter, &cfqd->line[class]);
 		admitted = true;
 		/* Another task may share the cic. */
-		if (cic && !cic->admitted) {
+		if (cic && !cic->admitted)
 			WRITE_ONCE(cic->admitted, cfqd);
-			cfqd->ref++;
-		} else {
+		else
 			cfq_end_admission(cfqd);
-		}
 	}
-	cfq_group_put(cfqd);
 	cfq_unlock(cfqmd);
 	return admitted;
 }
