@@ -206,7 +206,6 @@ u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 	return ns < 2 * cfq_page_ns(&dd->par) ? 0 : ns;
 }
 
-/* Watch @rq, of so much data, which is sent now. */
 static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 				     struct request *rq, unsigned int bytes,
 				     u64 now_ns)

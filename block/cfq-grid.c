@@ -315,7 +315,6 @@ struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 	return cfqc;
 }
 
-/* The cfqd of @cfqc on a device, NULL if it has none there. */
 static struct cfq_data *cfq_group_find(struct cfq_meta_data *cfqmd,
 				       struct cfq_cgroup *cfqc)
 {

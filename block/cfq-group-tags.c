@@ -273,7 +273,6 @@ static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 	return member;
 }
 
-/* The next group with tasks that wait for a descriptor. */
 static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
 					       struct cfq_member *member)
 {

@@ -1459,7 +1459,6 @@ static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 	       READ_ONCE(cfqq->owned);
 }
 
-/* Take all that was completed, at once. */
 static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	unsigned long flags;

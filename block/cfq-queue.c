@@ -313,7 +313,6 @@ void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 	cfqq_check_idle(cfqq, now_ns);
 }
 
-/* @cfqq has no reference left. */
 static noinline void cfqq_free(struct cfq_queue *cfqq)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;

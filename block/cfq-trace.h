@@ -13,7 +13,6 @@
 
 #include <trace/events/cfq.h>
 
-/* A message about a group. */
 #define cfq_group_message(cfqd, fmt, ...)				\
 do {									\
 	const struct cfq_data *_cfqd __maybe_unused = (cfqd);		\
@@ -24,7 +23,6 @@ do {									\
 				 _cfqd->cgroup_id, ##__VA_ARGS__);	\
 } while (0)
 
-/* A message about a queue. */
 #define cfq_queue_message(cfqq, fmt, ...)				\
 do {									\
 	const struct cfq_queue *_cfqq = (cfqq);				\
