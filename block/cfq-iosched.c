@@ -1396,6 +1396,20 @@ static bool cfq_go_on(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return cfqmd->nr_queued;
 }
 
+static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd, u64 now_ns)
+{
+	unsigned long flags;
+	bool kick;
+
+	spin_lock_irqsave(&cfqmd->lock, flags);
+	cfq_take_done(cfqmd);
+	kick = cfq_go_on(cfqmd, now_ns);
+	spin_unlock_irqrestore(&cfqmd->lock, flags);
+
+	if (kick)
+		blk_mq_run_hw_queues(cfqmd->dd.queue, true);
+}
+
 /* What @rq leaves behind, which was in the device and leaves its queue. */
 static void rq_to_done(struct request *rq, struct cfq_done *done, u64 now_ns)
 {
@@ -1417,7 +1431,6 @@ static void cfq_release_request(struct request *rq, bool came_back)
 	struct cfq_data *cfqd = rq_cfqq(rq)->cfqd;
 	struct cfq_done done;
 	unsigned long flags;
-	bool kick;
 
 	rq_to_done(rq, &done, ktime_get_ns());
 	spin_lock_irqsave(&cfqmd->lock, flags);
@@ -1434,11 +1447,8 @@ static void cfq_release_request(struct request *rq, bool came_back)
 	else if (done.charged & RQ_HELD)
 		cfq_group_release(cfqd);
 	cfqq_put(done.cfqq);
-	kick = cfq_go_on(cfqmd, done.end_ns);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
-
-	if (kick)
-		blk_mq_run_hw_queues(rq->q, true);
+	cfq_take_completed(cfqmd, done.end_ns);
 }
 
 /*
@@ -1457,20 +1467,6 @@ static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 	return !READ_ONCE(cfqmd->dd.one_head) && !READ_ONCE(cfqmd->withheld) &&
 	       !READ_ONCE(cfqmd->nr_waiting) && !cfq_groups_limited() &&
 	       READ_ONCE(cfqq->owned);
-}
-
-static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd, u64 now_ns)
-{
-	unsigned long flags;
-	bool kick;
-
-	spin_lock_irqsave(&cfqmd->lock, flags);
-	cfq_take_done(cfqmd);
-	kick = cfq_go_on(cfqmd, now_ns);
-	spin_unlock_irqrestore(&cfqmd->lock, flags);
-
-	if (kick)
-		blk_mq_run_hw_queues(cfqmd->dd.queue, true);
 }
 
 static void cfq_completed_request(struct request *rq, u64 now_ns)
