@@ -29,7 +29,6 @@
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 
 #include "cfq-group.h"
 #include "cfq-member.h"
@@ -122,10 +121,8 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 		member_set(&cfqd->tasks, CFQ_CLASS_BE, cfqc->leaf_weight);
 	member_set(member, cfqc->class, weight);
 
-	if (cfqd->max_held != max_held) {
-		WRITE_ONCE(cfqd->max_held, max_held);
-		cfqd_admit(cfqd);
-	}
+	WRITE_ONCE(cfqd->max_held, max_held);
+	cfqd_admit(cfqd);
 }
 
 /*
@@ -422,9 +419,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 
 		if (cfqd->max_held != CFQ_NO_LIMIT)
 			snprintf(limit, sizeof(limit), "%u", cfqd->max_held);
-		if (cfqd == &cfqmd->root)
-			strscpy(path, "/");
-		else if (cfqd->cfqc)
+		if (cfqd->cfqc)
 			cgroup_path(cfq_group_css(cfqd)->cgroup, path,
 				    sizeof(path));
 		seq_printf(m,

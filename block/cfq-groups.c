@@ -80,7 +80,6 @@
  *    the device has fewer pages than it can work on at the same time: one
  *    reader that waits for each of its requests would leave most of it unused.
  */
-#include "cfq-group.h"
 #include "cfq-member.h"
 #include "cfq-trace.h"
 
@@ -130,8 +129,6 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	if (!n)
-		return;
 	for (; cfqd; cfqd = cfqd->self.group)
 		cfqd->stats[stat] += n;
 }
