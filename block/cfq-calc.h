@@ -235,7 +235,8 @@ static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
 /*
  * How much work is a request for a parallel device?  A large one takes hardly
  * longer by itself, as the device works on its parts at the same time; but it
- * is as much work as its parts.  So work goes by size, in pages of 4 KiB.
+ * is as much work as its parts.  So work goes by size, in pages of 4 KiB, and
+ * what it is to get to the data, if that is known to be more than nothing.
  */
 #define CFQ_WORK_PAGE		8U	/* fixed point: a page that is read */
 #define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
@@ -243,12 +244,78 @@ static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
 #define CFQ_WORK_BITS		18
 #define CFQ_WORK_MAX		((1U << CFQ_WORK_BITS) - 1)
 
-/* The work of a request with so much data; one without any is as a page, at first. */
-static inline unsigned int cfq_request_work(bool write, unsigned int bytes,
+/*
+ * The work of reading so much data; that of no data is as of a page, at first.  If to
+ * get there is as much as @access, all is less by the same part, so a page is one.
+ */
+static inline u64 cfq_read_work(unsigned int bytes, unsigned int access)
+{
+	const u64 work = (u64)cfq_pages(bytes) * CFQ_WORK_PAGE;
+
+	return likely(!access) ? work : div_u64((work + access) * CFQ_WORK_PAGE,
+						access + CFQ_WORK_PAGE);
+}
+
+/* The work of a request that would be @read_work if it reads. */
+static inline unsigned int cfq_request_work(bool write, u64 read_work,
 					    unsigned int write_work)
 {
-	return min_t(u64, CFQ_WORK_MAX, (u64)cfq_pages(bytes) *
-		     (write ? write_work : CFQ_WORK_PAGE));
+	return min_t(u64, CFQ_WORK_MAX,
+		     write ? read_work * write_work / CFQ_WORK_PAGE : read_work);
+}
+
+/*
+ * What is it to get to the data?  While a device is busy with reads of different sizes,
+ * the time for each is a straight line over its pages, a + b * pages, be they mixed as
+ * they may, and a / b is what was asked for.  The line is that of least squares: b is
+ * the covariance by the variance of the pages, and it goes through the means.  It is
+ * known only if the sizes differ enough; what was known stays.
+ */
+#define CFQ_FIT_ONE		256	/* fixed point: a page */
+#define CFQ_FIT_READS		8U	/* at least, for a sample */
+#define CFQ_FIT_SAMPLES		8U
+#define CFQ_FIT_MEMORY		128U	/* samples */
+#define CFQ_FIT_SPREAD		256	/* times that is the square of the mean */
+/*
+ * Less than that many pages may be because small reads leave parts of a device idle
+ * that large ones use; with as many as that, size is as good as nothing.
+ */
+#define CFQ_ACCESS_MIN		(4 * CFQ_WORK_PAGE)
+#define CFQ_ACCESS_MAX		(1024 * CFQ_WORK_PAGE)
+
+/* In so much time so many reads were done, of so many pages. */
+static inline void cfq_fit_add(struct cfq_fit *fit, u64 elapsed_ns,
+			       unsigned int reads, unsigned int pages)
+{
+	const s64 more_pages = div_u64((u64)pages * CFQ_FIT_ONE, reads) - fit->pages;
+	const s64 more_ns = div_u64(elapsed_ns, reads) - fit->ns;
+	int samples;
+
+	fit->samples = min(fit->samples + 1, CFQ_FIT_MEMORY);
+	samples = fit->samples;
+	fit->pages += div_s64(more_pages, samples);
+	fit->ns += div_s64(more_ns, samples);
+	/* Of each square a part goes to the mean. */
+	fit->pages_var += div_s64(div_s64(more_pages * more_pages * (samples - 1),
+					  samples) - fit->pages_var, samples);
+	fit->cov += div_s64(div_s64(more_pages * more_ns * (samples - 1),
+				    samples) - fit->cov, samples);
+}
+
+/* To get to the data is as much work as that; it was @access until now. */
+static inline unsigned int cfq_fit_access(const struct cfq_fit *fit,
+					  unsigned int access)
+{
+	s64 work;
+
+	if (fit->samples < CFQ_FIT_SAMPLES ||
+	    fit->pages_var * CFQ_FIT_SPREAD < fit->pages * fit->pages)
+		return access;
+	if (fit->cov <= 0)
+		return CFQ_ACCESS_MAX;
+	work = div64_s64(fit->ns * fit->pages_var, fit->cov) - fit->pages;
+	work = min_t(s64, work / (CFQ_FIT_ONE / CFQ_WORK_PAGE), CFQ_ACCESS_MAX);
+	return work < CFQ_ACCESS_MIN ? 0 : work;
 }
 
 /* Is a request beside @nr pages of others all but by itself? */

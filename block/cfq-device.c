@@ -13,7 +13,8 @@
  *    still.
  *
  *    Flash: the work of the request times a price, when it is sent, and that is
- *    all.  The work is the size, times what a write takes compared with a read.
+ *    all.  The work is the size, and what it takes to get to the data, as far as
+ *    that is known (cfq_fit_add()), times what a write takes compared with a read.
  *    That of what has no data, as a discard, is known less well: its part, when
  *    it is done.
  *    The price is learned at completions: the time that has passed and was not
@@ -85,6 +86,8 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	par->sample_until_ns = 0;
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
+	par->access = 0;
+	memset(&par->fit, 0, sizeof(par->fit));
 }
 
 /* Learn anew all that was learned of a device. */
@@ -123,7 +126,9 @@ static unsigned int rq_data_bytes(struct request *rq)
 static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
 				       unsigned int bytes)
 {
-	return dd->access_work ? 1 : cfq_pages(bytes);
+	return dd->access_work ? 1 :
+		min_t(u64, RQ_PAGES_MAX,
+		      cfq_read_work(bytes, dd->par.access) / CFQ_WORK_PAGE);
 }
 
 /*
@@ -133,7 +138,8 @@ static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
 static unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
 				struct request *rq, unsigned int bytes)
 {
-	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE, bytes,
+	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE,
+					     cfq_read_work(bytes, dd->par.access),
 					     dd->par.write_work);
 
 	if (unlikely(!bytes) && !dd->one_head)
@@ -172,7 +178,7 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 	struct cfq_parallelism *par = &dd->par;
 
 	if (!rq_data_bytes(rq) || cfq_must_empty(dd) ||
-	    cfq_alone(dd->pages_in_driver, par->parallel))
+	    cfq_alone(cfq_pages_in_driver(dd), par->parallel))
 		return false;
 	if (!par->sample_until_ns)
 		par->sample_until_ns = now_ns + CFQ_SAMPLE_WAIT_NS;
@@ -199,7 +205,7 @@ u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 	u64 ns;
 
 	if (dd->access_work ||
-	    (bytes && min(cfq_pages(bytes), RQ_PAGES_MAX) < cfq_full_depth(dd)))
+	    (bytes && cfq_parallel_pages(dd, bytes) < cfq_full_depth(dd)))
 		return 0;
 	ns = bytes ? cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes)) :
 		     dd->discard_ns;
@@ -217,7 +223,7 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	par->probe_sent_ns = current->plug ? ktime_get_ns() : now_ns;
 	par->probe_bytes = bytes;
 	par->probe_nr = dd->nr_in_driver;
-	par->probe_beside = dd->pages_in_driver;
+	par->probe_beside = cfq_pages_in_driver(dd);
 	par->probe_work = dd->work_in_driver;
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
@@ -284,8 +290,7 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	unsigned int bytes = rq_data_bytes(rq);
 	unsigned int work = cfq_rq_work(dd, rq, bytes);
-	unsigned int pages = min(bytes || dd->access_work ?
-				 cfq_parallel_pages(dd, bytes) :
+	unsigned int pages = min(dd->access_work ? 1 : bytes ? cfq_pages(bytes) :
 				 work / CFQ_WORK_PAGE, RQ_PAGES_MAX);
 	const struct cfq_parallelism *par = &dd->par;
 

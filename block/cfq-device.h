@@ -119,25 +119,6 @@ u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq);
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done);
 
-/* Are there too few samples of what requests like @rq take by themselves? */
-static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
-				     const struct request *rq)
-{
-	return unlikely(par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES);
-}
-
-/* Does a request still wait until few are in the device? */
-static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
-{
-	struct cfq_parallelism *par = &dd->par;
-
-	if (unlikely(par->drain))
-		par->drain = par->sample_until_ns > now_ns &&
-			     !cfq_alone(dd->pages_in_driver, par->parallel) &&
-			     !cfq_must_empty(dd);
-	return par->drain;
-}
-
 /*
  * On a device with several heads, to get to its data is as much work as so many
  * pages more.
@@ -177,6 +158,39 @@ static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 }
 
 /*
+ * A read of so many pages was done.  The device is as busy as can be if they take
+ * so many times as long as by themselves.
+ */
+#define CFQ_BUSY_TIMES	3
+
+static inline void cfq_count_read(struct cfq_parallelism *par, unsigned int pages,
+				  u64 in_driver_ns)
+{
+	const u64 service_ns =
+		cfq_service_of(par->service_ns[READ][cfq_size_order(pages)], pages);
+
+	par->window_reads++;
+	par->window_pages += pages;
+	par->window_wait_ns += in_driver_ns - CFQ_BUSY_TIMES * service_ns;
+	par->window_other |= !service_ns;
+}
+
+/* The window took so long.  Learn from it if the device was busy, and only with reads. */
+static inline void cfq_count_window(struct cfq_parallelism *par, u64 elapsed_ns)
+{
+	if (!par->window_other && par->window_reads >= CFQ_FIT_READS &&
+	    par->window_wait_ns >= 0 && elapsed_ns < 2 * CFQ_WORK_WINDOW_NS) {
+		cfq_fit_add(&par->fit, elapsed_ns, par->window_reads,
+			    par->window_pages);
+		par->access = cfq_fit_access(&par->fit, par->access);
+	}
+	par->window_reads = 0;
+	par->window_pages = 0;
+	par->window_wait_ns = 0;
+	par->window_other = false;
+}
+
+/*
  * So much work was done: how parallel is the device?  Of what took longer than a
  * window only a part was done in it.
  */
@@ -195,6 +209,7 @@ static inline void cfq_count_completed(struct cfq_parallelism *par,
 		return;
 	par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
 					 elapsed_ns);
+	cfq_count_window(par, elapsed_ns);
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
 }
@@ -226,16 +241,45 @@ static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
 	       (cfq_cpus_late(dd) ? CFQ_STRICT_DEPTHS : 1);
 }
 
+/* Pages in the device: as many as would be as much work as what is there. */
+static inline unsigned int cfq_pages_in_driver(const struct cfq_driver_data *dd)
+{
+	const unsigned int access = dd->par.access;
+
+	return likely(!access) ? dd->pages_in_driver :
+		(dd->nr_in_driver * access + dd->pages_in_driver * CFQ_WORK_PAGE) /
+		(access + CFQ_WORK_PAGE);
+}
+
 /* Without a head: are as many in the device as keep it busy? */
 static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
 {
-	return dd->pages_in_driver >= cfq_full_depth(dd);
+	return cfq_pages_in_driver(dd) >= cfq_full_depth(dd);
 }
 
 /* Without a head: has a part of it nothing to do? */
 static inline bool cfq_device_spares(const struct cfq_driver_data *dd)
 {
-	return dd->pages_in_driver < cfq_spare_depth(dd->par.parallel);
+	return cfq_pages_in_driver(dd) < cfq_spare_depth(dd->par.parallel);
+}
+
+/* Are there too few samples of what requests like @rq take by themselves? */
+static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
+				     const struct request *rq)
+{
+	return unlikely(par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES);
+}
+
+/* Does a request still wait until few are in the device? */
+static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
+{
+	struct cfq_parallelism *par = &dd->par;
+
+	if (unlikely(par->drain))
+		par->drain = par->sample_until_ns > now_ns &&
+			     !cfq_alone(cfq_pages_in_driver(dd), par->parallel) &&
+			     !cfq_must_empty(dd);
+	return par->drain;
 }
 
 /* Does a request read or write data, which tell what it takes? */
@@ -300,17 +344,23 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	const u64 in_driver_ns = cfq_done_in_driver_ns(done);
 	const u64 now_ns = done->end_ns;
 	const u64 spent_ns = cfq_spent_ns(dd, done, work, in_driver_ns);
+	const unsigned int pages = cfq_sent_pages(done->sent);
 	/* That of a discard is by what others took, and shows nothing of this one. */
 	const unsigned int done_work = cfq_op_has_data(done->opf) ? work : CFQ_WORK_PAGE;
 
 	dd->work_in_driver -= work;
-	dd->pages_in_driver -= cfq_sent_pages(done->sent);
+	dd->pages_in_driver -= pages;
 	if (unlikely(dd->lost_work || dd->full_since_ns))
 		cfq_device_works(dd, work, in_driver_ns, now_ns);
 	if (dd->one_head)
 		return spent_ns;
 	if (!dd->heads.duel.of_turns)
 		dd->heads.duel.done[0] += done_work;
+	dd->par.window_other |= dd->nr_in_driver == 1 || dd->access_work ||
+				dd->heads.cpus_busy || pages == RQ_PAGES_MAX ||
+				(done->opf & REQ_OP_MASK) != REQ_OP_READ;
+	if (!dd->par.window_other)
+		cfq_count_read(&dd->par, pages, in_driver_ns);
 	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : done_work,
 			    in_driver_ns, now_ns);
 	if (!cfq_charges_completed(dd, done->opf))

@@ -1344,8 +1344,8 @@ static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 	if (cfq_cpus_late(dd) && !dd->par.drain)
 		return ++cfqmd->nr_since_withheld >=
 		       max(dd->nr_in_driver, CFQ_STRICT_BATCH) &&
-		       dd->pages_in_driver <= half;
-	if (dd->one_head || dd->pages_in_driver <= half)
+		       cfq_pages_in_driver(dd) <= half;
+	if (dd->one_head || cfq_pages_in_driver(dd) <= half)
 		return true;
 	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
 }

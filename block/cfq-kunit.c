@@ -782,6 +782,53 @@ static void cfq_test_completed(struct kunit *test)
 	KUNIT_EXPECT_LE(test, par.parallel, 4 * CFQ_PARALLEL_ONE + 1);
 }
 
+/* Windows of 200 reads, of one page or of 16, that take @access_ns and @page_ns a page. */
+static unsigned int cfq_fit_windows(struct cfq_fit *fit, unsigned int access,
+				    u64 access_ns, u64 page_ns, bool mixed)
+{
+	unsigned int large, i;
+
+	for (i = 0; i < CFQ_FIT_MEMORY; i++) {
+		large = mixed ? 10 * (i % 8) : 0;
+		cfq_fit_add(fit, 200 * access_ns + (200 + 15 * large) * page_ns, 200,
+			    200 + 15 * large);
+		access = cfq_fit_access(fit, access);
+	}
+	return access;
+}
+
+static void cfq_test_fit(struct kunit *test)
+{
+	const unsigned int page = CFQ_WORK_PAGE;
+	struct cfq_fit fit = {};
+	unsigned int access;
+
+	/* Of one size nothing can be told. */
+	access = cfq_fit_windows(&fit, 0, 300000, 10000, false);
+	KUNIT_EXPECT_EQ(test, access, 0U);
+	access = cfq_fit_windows(&fit, access, 0, 20000, true);
+	KUNIT_EXPECT_LE(test, access, page / 8);
+	access = cfq_fit_windows(&fit, access, 300000, 0, true);
+	access = cfq_fit_windows(&fit, access, 300000, 0, true);
+	KUNIT_EXPECT_GE(test, access, 64 * page);
+	for (int i = 0; i < 8; i++)
+		access = cfq_fit_windows(&fit, access, 70000, 10000, true);
+	KUNIT_EXPECT_GE(test, access, 7 * page - 2);
+	KUNIT_EXPECT_LE(test, access, 7 * page + 2);
+	/* And what was told is kept. */
+	for (int i = 0; i < 8; i++)
+		access = cfq_fit_windows(&fit, access, 300000, 10000, false);
+	KUNIT_EXPECT_GE(test, access, 7 * page - 2);
+	KUNIT_EXPECT_LE(test, access, 7 * page + 2);
+	/* The largest numbers there are. */
+	memset(&fit, 0, sizeof(fit));
+	cfq_fit_add(&fit, 2 * CFQ_WORK_WINDOW_NS, CFQ_FIT_READS, CFQ_FIT_READS);
+	for (int i = 0; i < CFQ_FIT_MEMORY; i++)
+		cfq_fit_add(&fit, (1 + i % 2) * CFQ_WORK_WINDOW_NS, CFQ_FIT_READS,
+			    i % 2 ? CFQ_FIT_READS : CFQ_FIT_READS * RQ_PAGES_MAX);
+	KUNIT_EXPECT_EQ(test, cfq_fit_access(&fit, 0), CFQ_ACCESS_MAX);
+}
+
 static void cfq_test_page(struct kunit *test)
 {
 	unsigned int samples = 0, i;
@@ -811,16 +858,19 @@ static void cfq_test_request_work(struct kunit *test)
 {
 	const unsigned int page = CFQ_WORK_PAGE;
 
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, 0, page), page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, 4096, 5 * page), page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, 4096, 5 * page), 5 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, 4097, page), 2 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, SZ_128K, page), 32 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, UINT_MAX, page),
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, cfq_read_work(0, 0), page), page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, cfq_read_work(4096, 0), 5 * page), page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, cfq_read_work(4096, 0), 5 * page), 5 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, cfq_read_work(4097, 0), page), 2 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, cfq_read_work(SZ_128K, 0), page), 32 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, cfq_read_work(UINT_MAX, 0), page),
 			CFQ_WORK_MAX);
 	KUNIT_EXPECT_EQ(test,
-			cfq_request_work(true, SZ_4M, CFQ_WRITE_WORK_MAX),
-			4 * cfq_request_work(true, SZ_1M, CFQ_WRITE_WORK_MAX));
+			cfq_request_work(true, cfq_read_work(SZ_4M, 0), CFQ_WRITE_WORK_MAX),
+			4 * cfq_request_work(true, cfq_read_work(SZ_1M, 0), CFQ_WRITE_WORK_MAX));
+	/* If to get there is as much as 7 pages, 9 pages are twice as much as one. */
+	KUNIT_EXPECT_EQ(test, cfq_read_work(4096, 7 * page), page);
+	KUNIT_EXPECT_EQ(test, cfq_read_work(9 * 4096, 7 * page), 2 * page);
 
 	KUNIT_EXPECT_EQ(test, cfq_write_work(400, 80), 5 * page);
 	KUNIT_EXPECT_EQ(test, cfq_write_work(100, 80), page * 10 / 8);
@@ -1085,6 +1135,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_forget),
 	KUNIT_CASE(cfq_test_tree_wrap),
 	KUNIT_CASE(cfq_test_request_work),
+	KUNIT_CASE(cfq_test_fit),
 	KUNIT_CASE(cfq_test_page),
 	KUNIT_CASE(cfq_test_completed),
 	KUNIT_CASE(cfq_test_others_due),

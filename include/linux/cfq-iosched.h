@@ -106,12 +106,29 @@ struct cfq_tunables {
 /* Orders of sizes of requests, each of which takes as long for each page. */
 #define CFQ_NR_ORDERS	8U
 
+/* What reads take of a busy device, by their size: moving means, see cfq_fit_add(). */
+struct cfq_fit {
+	unsigned int	samples;
+	s64		pages;		/* of a read; CFQ_FIT_ONE is one */
+	s64		ns;		/* for each read */
+	s64		pages_var;	/* variance of the one, */
+	s64		cov;		/* covariance of both */
+};
+
 /* What was learned of a device that works on many requests at the same time. */
 struct cfq_parallelism {
 	u64		service_ns[2][CFQ_NR_ORDERS]; /* the least by itself */
 	u64		work_ns;	/* done in this window: each page by itself */
 	u64		window_start_ns;
 	unsigned int	parallel;	/* CFQ_PARALLEL_ONE is one */
+
+	/* Done in this window, unless there were others: see cfq_count_read(). */
+	unsigned int	window_reads;
+	unsigned int	window_pages;
+	s64		window_wait_ns;
+	bool		window_other;
+	struct cfq_fit	fit;
+	unsigned int	access;		/* work of a read beside its data */
 
 	/* One request at a time is watched. */
 	struct request	*probe;

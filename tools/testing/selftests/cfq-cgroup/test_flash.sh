@@ -255,6 +255,25 @@ sizes() {
 		"$(distance 50 50) <= 2"
 }
 
+# Volumes of which the number of requests a second is limited; the second by how many at a time
+costs_by_request() {
+	title "the same where a read takes as long whatever its size, $1 at a time: within 2 pp"
+	load_flash page_kb=64 interface_us=600 channels="$1" read_us="$2"
+	two_floods read --bs=64k
+	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
+		"$(distance 50 50) <= 2"
+	expect "to get to data is as much as to read it $(shown device access) times" \
+		"$(shown device access) >= 64"
+}
+
+by_request() {
+	costs_by_request 1 333
+}
+
+by_request_16() {
+	costs_by_request 16 2000
+}
+
 # What a write costs is only roughly known, and the device stalls by chance.
 writes() {
 	title "writes, five times as long as reads, beside these: half each, within 15 pp"
@@ -591,7 +610,7 @@ told_anew() {
 OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate faster computing alone quiet_reader oldest_first left_over \
-	beside_reader beside_light_readers levels equal_levels sizes writes huge_writes \
-	huger_writes stream streams one_page stream_owed thinking stream_behind beside_rt \
+	beside_reader beside_light_readers levels equal_levels sizes by_request by_request_16 \
+	writes huge_writes huger_writes stream streams one_page stream_owed thinking stream_behind beside_rt \
 	large_writes slow_writes idle_discards discards stuck hung_group \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
