@@ -556,8 +556,8 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
  * used another queue last, so the hash is asked.  Where it would have to wait for
  * the lock it does without: plugs have merged.
  */
-static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
-			  unsigned int nr_segs)
+static noinline bool cfq_try_merge(struct request_queue *q, struct bio *bio,
+				   unsigned int nr_segs)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 	struct cfq_queue *cfqq = NULL;
@@ -566,9 +566,6 @@ static bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	struct cfq_io_cq *cic;
 	bool merged = false;
 	enum cfq_slot slot;
-
-	if (!READ_ONCE(cfqmd->nr_queued))
-		return false;
 
 	cic = cfq_lookup_cic(q);
 	rcu_read_lock();
@@ -629,6 +626,8 @@ static bool cfq_bio_holds_up(struct bio *bio)
 static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
+	const struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+
 	/* When it is seen to be done shall not be up to who waits for it. */
 	if (unlikely(bio->bi_opf & REQ_POLLED)) {
 		bio_clear_polled(bio);
@@ -638,7 +637,7 @@ static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 	}
 	if (cfq_task_holds_up(bio->bi_opf) || cfq_bio_holds_up(bio))
 		bio->bi_opf |= REQ_PRIO;
-	if (cfq_try_merge(q, bio, nr_segs))
+	if (READ_ONCE(cfqmd->nr_queued) && cfq_try_merge(q, bio, nr_segs))
 		return true;
 	if (!(bio->bi_opf & REQ_NOWAIT) || cfq_opf_urgent(bio->bi_opf) ||
 	    !cfq_task_limited(q, op_is_sync(bio->bi_opf)) ||
@@ -1117,10 +1116,11 @@ static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
 	struct request *rq = list_first_entry_or_null(&cfqmd->urgent[1],
 						      struct request, queuelist);
 
-	if (!(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
+	if (!list_empty(&cfqmd->urgent[0]) &&
+	    !(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
 	    cfqmd->nr_written_back < 2 * cfqmd->dd.tun.quantum)
-		rq = list_first_entry_or_null(&cfqmd->urgent[0], struct request,
-					      queuelist) ?: rq;
+		rq = list_first_entry(&cfqmd->urgent[0], struct request,
+				      queuelist);
 	return rq;
 }
 
@@ -1472,7 +1472,7 @@ static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 static void cfq_completed_request(struct request *rq, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
-	struct cfq_done here, *done = &here;
+	struct cfq_done here __uninitialized, *done = &here;
 
 	if (!rq_cfqq(rq))
 		return;

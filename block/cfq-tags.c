@@ -421,14 +421,18 @@ static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
 }
 
 /* Sets how many descriptors may be in use for this one; waits until it is due. */
-static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync,
-				       bool urgent)
+static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf,
+				   bool urgent)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
 	unsigned int depth = data->q->nr_requests;
+	const bool sync = op_is_sync(opf);
 	bool limited;
 
+	if (unlikely(urgent || current->journal_info) &&
+	    cfq_set_urgent_depth(data, opf))
+		return;
 	limited = !urgent && cfq_task_limited(data->q, sync);
 	if (!sync)
 		depth = cfq_async_descriptors(data->q);
@@ -454,7 +458,6 @@ static noinline void cfq_set_due_depth(struct blk_mq_alloc_data *data, bool sync
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
-	const bool sync = op_is_sync(opf);
 	bool urgent = cfq_opf_urgent(opf);
 
 	/* It did not come to cfq_bio_merge(), and others, that do, shall not use its queue. */
@@ -469,13 +472,10 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		opf |= REQ_PRIO;
 		data->cmd_flags |= REQ_PRIO;
 	}
-	if (unlikely(urgent || current->journal_info) &&
-	    cfq_set_urgent_depth(data, opf))
-		return;
 	/* Else there are plenty. */
-	if (unlikely(!sync || cfq_groups_limited() ||
-		     cfq_descriptors_scarce(cfqmd)))
-		cfq_set_due_depth(data, sync, urgent);
+	if (unlikely(!op_is_sync(opf) || urgent || current->journal_info ||
+		     cfq_groups_limited() || cfq_descriptors_scarce(cfqmd)))
+		cfq_set_depth(data, opf, urgent);
 }
 
 /*
