@@ -1503,10 +1503,9 @@ static noinline void cfq_end_flush(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_driver_data *dd = &cfqmd->dd;
-	struct cfq_queue *cfqq, *last = NULL;
-	unsigned long flags;
 	const u64 now_ns = ktime_get_ns();
-	enum cfq_slot slot;
+	struct cfq_queue *last;
+	unsigned long flags;
 	u64 ns;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
@@ -1522,11 +1521,7 @@ static noinline void cfq_end_flush(struct request *rq)
 	dd->flushed = dd->nr_in_driver;
 	ns = min(dd->flush_ns, now_ns - min(now_ns, rq->fifo_time));
 	dd->flush_ns -= ns;
-	for (slot = CFQ_SLOT_BEHALF; slot < CFQ_NR_SLOTS; slot++) {
-		cfqq = cic_cfqq(icq_to_cic(rq->elv.icq), cfqmd, slot);
-		if (cfqq && (!last || last->sent_ns < cfqq->sent_ns))
-			last = cfqq;
-	}
+	last = cic_last_sync(icq_to_cic(rq->elv.icq), cfqmd);
 	if (last) {
 		cfqq_charge(last, ns, ns);
 		trace_cfq_charge(last, ns, 0, "flush");

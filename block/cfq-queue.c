@@ -547,6 +547,8 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 		slot = CFQ_SLOT_BEHALF;
 		cfqq = cic_cfqq(cic, cfqmd, slot);
 	}
+	if (slot >= CFQ_SLOT_BEHALF)
+		WRITE_ONCE(cic->sync_slot, slot);
 	if (unlikely(!cfqq || cfqq->cfqd->cfqc != cfqc ||
 		     (cfqq->shared && cfqq->ioprio != ioprio)))
 		return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);

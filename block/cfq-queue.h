@@ -34,6 +34,7 @@ enum cfq_slot {
 struct cfq_io_cq {
 	struct io_cq		icq;	/* must be first */
 	struct cfq_queue __rcu	*cfqq[CFQ_NR_SLOTS];
+	enum cfq_slot		sync_slot;	/* of its last sync request */
 
 	/* Places for requests that have no descriptor yet, all in one group. */
 	struct cfq_data		*places;	/* owns a reference for each */
@@ -362,6 +363,8 @@ extern struct elevator_type iosched_cfq;
 struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q);
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data);
 void cfq_depth_updated(struct request_queue *q);
+struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic,
+				const struct cfq_meta_data *cfqmd);
 void cfq_prepare_request(struct request *rq);
 void cfq_hold_request(struct request *rq);
 void cfq_give_up_request(struct request *rq);

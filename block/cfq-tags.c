@@ -39,6 +39,13 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
  * descriptors.
  */
 
+/* The queue of the last sync request of @cic, or NULL.  Needs cfqmd->lock or RCU. */
+struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic,
+				const struct cfq_meta_data *cfqmd)
+{
+	return cic_cfqq(cic, cfqmd, max(READ_ONCE(cic->sync_slot), CFQ_SLOT_BEHALF));
+}
+
 /*
  * The group that the last requests of @cic, which may be NULL, belonged to;
  * NULL if there were none.  Needs cfqmd->lock or RCU.
@@ -47,16 +54,13 @@ static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
 				       const struct cfq_meta_data *cfqmd,
 				       bool sync)
 {
-	int slot = sync ? CFQ_NR_SLOTS : CFQ_SLOT_ASYNC + 1;
-	const int last = sync ? CFQ_SLOT_BEHALF : CFQ_SLOT_ASYNC;
+	const struct cfq_queue *cfqq;
 
-	while (cic && slot-- > last) {
-		const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
-
-		if (cfqq)
-			return cfqq->cfqd;
-	}
-	return NULL;
+	if (!cic)
+		return NULL;
+	cfqq = sync ? cic_last_sync(cic, cfqmd) :
+		      cic_cfqq(cic, cfqmd, CFQ_SLOT_ASYNC);
+	return cfqq ? cfqq->cfqd : NULL;
 }
 
 /* May there be a limit for requests of the current task? */
