@@ -606,7 +606,8 @@ def place(cgroup):
 
 def check_devices(wanted):
     """A device that is not there is more likely a slip than one to come."""
-    wanted = {os.path.basename(device) for device in wanted}
+    # What is in /dev/mapper points to dm-N.
+    wanted = {os.path.basename(os.path.realpath(device)) for device in wanted}
     for device in wanted:
         if not any(
             os.path.exists(f"/sys/{where}/{device}") for where in ("block", "dev/block")

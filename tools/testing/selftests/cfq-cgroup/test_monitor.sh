@@ -187,7 +187,9 @@ plain() {
 	start_load a - read 2 0
 	start_load b - read 2 1000
 	"$DD" if=/dev/cfqd1 of=/dev/null bs=4k count=1 iflag=direct 2>/dev/null
-	monitor text -i 1 -n 2 -g "$CG/a" -d "$DISK" -a
+	# As those of dm are there
+	ln -s "/dev/$DISK" "$TMP/mapper"
+	monitor text -i 1 -n 2 -g "$CG/a" -d "$TMP/mapper" -a
 	# What a terminal is sent
 	python3 -c '
 import os, sys
