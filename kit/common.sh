@@ -5,6 +5,8 @@ kit=$(dirname "$(readlink -f "$0")")
 root=$(dirname "$kit")
 build=$root/build
 jobs=$(nproc)
+# Of apt and the compiler words are looked for; the kernel's Makefile does away with LC_ALL.
+export LC_ALL=C LC_MESSAGES=C
 
 say() {
 	echo "$*"
