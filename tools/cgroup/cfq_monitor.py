@@ -144,8 +144,15 @@ def read_stats(files):
 
 
 def unescaped(text):
-    """A name as systemd has written it into that of a unit."""
-    return re.sub(r"\\x([0-9a-f]{2})", lambda code: chr(int(code[1], 16)), text)
+    """A name as systemd has written it into that of a unit, byte by byte."""
+    code = rb"\\x([0-9a-f]{2})"
+    name = re.sub(code, lambda byte: bytes([int(byte[1], 16)]), os.fsencode(text))
+    return os.fsdecode(name)
+
+
+def valid(text):
+    """A name of any bytes as UTF-8."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 class Containers:
@@ -390,8 +397,8 @@ def row(member, device_time, seconds):
     path, tasks = re.fullmatch(r"(.*?)(/\(tasks\))?", member.name).groups()
     name = name_of(path)
     return {
-        "group": member.name,
-        "name": name and name + (tasks or ""),
+        "group": valid(member.name),
+        "name": name and valid(name + (tasks or "")),
         "weight": member.weight,
         "weight_by": member.weight_by,
         "class": CLASSES.get(member.cls, str(member.cls)),
@@ -450,7 +457,9 @@ def table(result, paths):
     """The lines of the table."""
 
     def name(group):
-        return group["group"] if paths else group["name"] or group["group"]
+        text = group["group"] if paths else group["name"] or group["group"]
+        # Users may make groups, and a terminal does what it is told.
+        return re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda c: f"\\x{ord(c[0]):02x}", text)
 
     names = [name(group) for device in result["devices"] for group in device["groups"]]
     width = max([len("GROUP"), *map(len, names)])
@@ -505,7 +514,8 @@ def labels(device, path):
     """A group on a device, as Prometheus wants it."""
     pairs = {"device": device, "group": path, "name": name_of(path) or path}
     for key, value in pairs.items():
-        value = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        value = valid(value).replace("\\", "\\\\")
+        value = value.replace('"', '\\"').replace("\n", "\\n")
         yield f'{key}="{value}"'
 
 
@@ -636,6 +646,9 @@ def monitor(args):
 
 def main():
     args = arguments()
+    # Prometheus takes UTF-8, whatever the locale.
+    encoding = "utf-8" if args.metrics else None
+    sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
     try:
         monitor(args)
     except Failure as failure:

@@ -235,6 +235,7 @@ names() {
 	named /system.slice system.slice
 	named /system.slice/nginx.service nginx.service
 	named '/system.slice/dev-disk-by\x2dlabel.swap' dev-disk-by-label.swap
+	named '/system.slice/caf\xc3\xa9.mount' "$(printf 'caf\303\251.mount')"
 	named '/machine.slice/machine-qemu\x2d3\x2dweb\x2d1.scope' web-1
 	named '/machine.slice/machine-lxc\x2d12\x2ddb.scope/libvirt' db/libvirt
 	named /lxc.payload.mail mail
@@ -253,6 +254,33 @@ names() {
 	echo '{"Name": "/db"}' >"$docker/$id/config.v2.json"
 	named "/system.slice/docker-$id.scope" db
 	rm -r "$docker"
+}
+
+# has FILE TEXT: a line of it
+has() {
+	grep -qF "$2" "$1" || fail "nothing has $2: $(cat -v "$1")"
+}
+
+odd() {
+	local name
+
+	title "names of any bytes are UTF-8, and in the table without control characters"
+	name=$(printf 'a\377\033[1m')
+	mkdir -p "$TMP/odd/$name"
+	echo "1:1 time=1 sectors=1 requests=1 wait=1 queued=0 inflight=0" >"$TMP/odd/cfq.stat"
+	cp "$TMP/odd/cfq.stat" "$TMP/odd/$name"
+	inside "$TMP/odd" >"$TMP/names" <<-END
+		import json
+		sys.stdout.reconfigure(errors="strict")
+		sample = monitor.Sample(sys.argv[1])
+		result = monitor.compare(sample, sample, [], "/", True)
+		print(*monitor.table(result, False), sep="\n")
+		print(*monitor.metrics(sample, [], "/"), sep="\n")
+		print(json.dumps(result))
+	END
+	has "$TMP/names" '  /a\xff\x1b[1m '
+	has "$TMP/names" "group=\"/a\\\\xff$(printf '\033')[1m\""
+	has "$TMP/names" '"group": "/a\\xff\u001b[1m"'
 }
 
 # metric NAME GROUP: of the disk, in $TMP/metrics
@@ -339,4 +367,4 @@ unified() {
 needs_groups
 [ -e "$MONITOR" ] || skip_all "no $MONITOR"
 command -v python3 >/dev/null || skip_all "no python3"
-run_cases targets tree late plain names metrics errors unified
+run_cases targets tree late plain names odd metrics errors unified
