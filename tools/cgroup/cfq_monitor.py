@@ -59,6 +59,8 @@ COLUMNS = (
     ("INFLIGHT", 8, "inflight", "d"),
     ("QUEUED", 6, "queued", "d"),
 )
+# What a name may have where not all fits: on 80 columns, all figures but the last two are seen.
+NAME_AT_LEAST = 22
 
 
 class Failure(Exception):
@@ -453,8 +455,16 @@ def compare(before, after, wanted, path, everything):
 # Showing it.
 
 
-def table(result, paths):
-    """The lines of the table."""
+def cut(text, width):
+    """A text without its middle, if it is longer."""
+    if len(text) <= width:
+        return text
+    left = (width - 2) // 2
+    return text[:left] + ".." + text[left + 2 - width :]
+
+
+def table(result, paths, columns=None):
+    """The lines of the table; names are cut so that it fits into the columns, if it can."""
 
     def name(group):
         text = group["group"] if paths else group["name"] or group["group"]
@@ -463,6 +473,9 @@ def table(result, paths):
 
     names = [name(group) for device in result["devices"] for group in device["groups"]]
     width = max([len("GROUP"), *map(len, names)])
+    if columns:
+        figures = sum(1 + size for _, size, _, _ in COLUMNS)
+        width = min(width, max(columns - len("  ") - figures, NAME_AT_LEAST))
     lines = []
     for device in result["devices"]:
         lines.append(
@@ -475,7 +488,7 @@ def table(result, paths):
                 f"{'-' if group[key] is None else format(group[key], form):>{size}}"
                 for _, size, key, form in COLUMNS
             ]
-            lines.append(" ".join([f"  {name(group):<{width}}", *cells]))
+            lines.append(" ".join([f"  {cut(name(group), width):<{width}}", *cells]))
         lines.append("")
     return lines or ["no I/O on a device of the cfq scheduler so far", ""]
 
@@ -494,7 +507,9 @@ def show(result, args):
     if args.json:
         print(json.dumps({"time": round(time.time(), 3), **result}), flush=True)
     elif sys.stdout.isatty():
-        show_in_place([time.strftime("%H:%M:%S"), *table(result, args.paths)])
+        columns = shutil.get_terminal_size().columns
+        lines = table(result, args.paths, columns)
+        show_in_place([time.strftime("%H:%M:%S"), *lines])
     else:
         print("\n".join(table(result, args.paths)), flush=True)
 

@@ -283,6 +283,30 @@ odd() {
 	has "$TMP/names" '"group": "/a\\xff\u001b[1m"'
 }
 
+columns() {
+	local name=kubepods-besteffort.slice-and-so-on.service
+
+	title "a long name leaves the figures on a terminal of 80 columns"
+	mkdir -p "$TMP/long/$name"
+	echo "1:1 time=1 sectors=1 requests=1 wait=1 queued=0 inflight=0" >"$TMP/long/cfq.stat"
+	cp "$TMP/long/cfq.stat" "$TMP/long/$name"
+	inside "$TMP/long" >"$TMP/columns" <<-END
+		sample = monitor.Sample(sys.argv[1])
+		result = monitor.compare(sample, sample, [], "/", True)
+		for columns in 80, 100, 200, None:
+		    lines = monitor.table(result, False, columns)
+		    print(columns, lines[1][:columns])
+		    print(columns, lines[3][:columns])
+	END
+	has "$TMP/columns" "80   GROUP                  WEIGHT CLASS "
+	has "$TMP/columns" "80   kubepods-b..on.service    100    be "
+	grep -q '^80 .* WAIT$' "$TMP/columns" || fail "80 columns end otherwise: $(cat "$TMP/columns")"
+	has "$TMP/columns" "100   kubepods-bes..o-on.service    100 "
+	grep -q '^100 .* QUEUED$' "$TMP/columns" || fail "100 columns are too few"
+	has "$TMP/columns" "200   $name "
+	has "$TMP/columns" "None   $name "
+}
+
 # metric NAME GROUP: of the disk, in $TMP/metrics
 metric() {
 	sed -n "s|^cfq_$1{device=\"$DISK\",group=\"$2\",name=\"[^\"]*\"} \(.*\)|\1|p" "$TMP/metrics"
@@ -367,4 +391,4 @@ unified() {
 needs_groups
 [ -e "$MONITOR" ] || skip_all "no $MONITOR"
 command -v python3 >/dev/null || skip_all "no python3"
-run_cases targets tree late plain names odd metrics errors unified
+run_cases targets tree late plain names odd columns metrics errors unified
