@@ -621,7 +621,7 @@ def place(cgroup):
     if not cgroup:
         return find_hierarchy(), "/"
     directory = os.path.realpath(cgroup)
-    if not is_group(directory) and not os.path.isdir(directory):
+    if not is_group(directory):
         directory = os.path.join(os.path.realpath(find_hierarchy()), cgroup.strip("/"))
     if not is_group(directory):
         raise Failure(f"{cgroup} is no group of the cfq controller")

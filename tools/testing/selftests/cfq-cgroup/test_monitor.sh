@@ -307,6 +307,20 @@ columns() {
 	has "$TMP/columns" "None   $name "
 }
 
+places() {
+	local found
+
+	title "-g takes a path from the topmost group also where the machine has that directory"
+	mkdir -p "$TMP/top/tmp"
+	touch "$TMP/top/cfq.stat" "$TMP/top/tmp/cfq.stat"
+	found=$(inside "$TMP/top" <<-END
+		monitor.find_hierarchy = lambda: sys.argv[1]
+		print(*(monitor.place(group)[1] for group in ["/tmp", "tmp", sys.argv[1] + "/tmp"]))
+	END
+	)
+	[ "$found" = "/tmp /tmp /tmp" ] || fail "these are $found"
+}
+
 # metric NAME GROUP: of the disk, in $TMP/metrics
 metric() {
 	sed -n "s|^cfq_$1{device=\"$DISK\",group=\"$2\",name=\"[^\"]*\"} \(.*\)|\1|p" "$TMP/metrics"
@@ -391,4 +405,4 @@ unified() {
 needs_groups
 [ -e "$MONITOR" ] || skip_all "no $MONITOR"
 command -v python3 >/dev/null || skip_all "no python3"
-run_cases targets tree late plain names odd columns metrics errors unified
+run_cases targets tree late plain names odd columns places metrics errors unified
