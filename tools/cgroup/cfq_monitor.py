@@ -192,7 +192,9 @@ CONTAINERS = Containers()
 def name_of(path):
     """The name of the unit, container or machine that a group is of; None if it is of none."""
     last = os.path.basename(path)
-    if match := re.fullmatch(r"(?:[a-z-]+-)?([0-9a-f]{64})(?:\.scope)?", last):
+    # What watches a container (conmon) has its number, too.
+    container = r"(?:(?![a-z]+-conmon-)[a-z-]+-)?([0-9a-f]{64})(?:\.scope)?"
+    if match := re.fullmatch(container, last):
         return CONTAINERS.name(match[1])
     if match := re.fullmatch(r"lxc\.payload\.(.+)", last):
         return match[1]

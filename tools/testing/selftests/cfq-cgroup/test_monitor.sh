@@ -243,6 +243,7 @@ names() {
 	named "/docker/$id" 0123456789ab
 	named "/kubepods.slice/cri-containerd-$id.scope" 0123456789ab
 	named "/kubepods.slice/kubepods-pod1.slice/crio-$id.scope" 0123456789ab
+	named "/machine.slice/libpod-conmon-$id.scope" "libpod-conmon-$id.scope"
 	named "/kubepods.slice/Cri-$id.scope" "Cri-$id.scope"
 	mkdir -p "$podman" "$docker/$id"
 	echo "[{\"id\": \"$id\", \"names\": [\"web\"]}]" >"$podman/containers.json"
