@@ -275,7 +275,12 @@ static void cfq_turns_duel(struct cfq_driver_data *dd, u64 now_ns)
 			     CFQ_DUELS_WON, now_ns);
 }
 
-/* Notes whether the processors had nothing to do for a part of the last time. */
+/*
+ * Notes whether the processors had nothing to do for a part of the last time.  Of very
+ * many some have, and to ask them all would take long, with the lock held.
+ */
+#define CFQ_FEW_CPUS	64
+
 static void cfq_watch_processors(struct cfq_heads *heads, u64 now_ns)
 {
 	const u64 elapsed_us = div_u64(now_ns - heads->idle_asked_ns,
@@ -284,6 +289,9 @@ static void cfq_watch_processors(struct cfq_heads *heads, u64 now_ns)
 	u64 idle_us = 0;
 	int cpu;
 
+	heads->cpus_busy = false;
+	if (num_online_cpus() > CFQ_FEW_CPUS)
+		return;
 	for_each_online_cpu(cpu) {
 		const u64 us = get_cpu_idle_time_us(cpu, NULL);
 
