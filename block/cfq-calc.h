@@ -209,15 +209,16 @@ static inline unsigned int cfq_size_order(unsigned int pages)
 }
 
 /*
- * What the least request of its order takes by itself, if one of so many pages
- * took @ns beside @beside pages of others.  With few of them, it is that, unless it
- * met with a stall.  With many it may have waited, so it is that or less.
+ * What the least request of its order takes by itself, if one of so many pages, as
+ * much work as @own, took @ns beside @beside of others.  With few of them, it is that,
+ * unless it met with a stall.  With many it may have waited, so it is that or less.
  */
 static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int pages,
-				   unsigned int beside, unsigned int parallel)
+				   unsigned int own, unsigned int beside,
+				   unsigned int parallel)
 {
 	const bool few = 2 * beside * CFQ_PARALLEL_ONE <=
-			 max(parallel, (pages + 1) * CFQ_PARALLEL_ONE);
+			 max(parallel, (own + 1) * CFQ_PARALLEL_ONE);
 
 	ns = div_u64(ns << cfq_size_order(pages), pages);
 	if (ns < *service_ns || (few && !*service_ns))

@@ -86,6 +86,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	par->sample_until_ns = 0;
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
+	par->window_other = true;
 	par->access = 0;
 	memset(&par->fit, 0, sizeof(par->fit));
 }
@@ -135,8 +136,9 @@ static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
  * The work of @rq, for a device without a head.  That of a discard is as much as is done
  * in the time that those before it took, but no more than a quarter of what fills it.
  */
-static unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
-				struct request *rq, unsigned int bytes)
+static __always_inline unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
+						struct request *rq,
+						unsigned int bytes)
 {
 	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE,
 					     cfq_read_work(bytes, dd->par.access),
@@ -154,8 +156,9 @@ static unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
  * work, as it is charged, but no more than it takes by itself, as work costs more
  * where the device has little to do at the same time.
  */
-static u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd, struct request *rq,
-			  unsigned int bytes, unsigned int work)
+static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
+					  struct request *rq, unsigned int bytes,
+					  unsigned int work)
 {
 	const unsigned int pages = cfq_pages(bytes);
 	const u64 service_ns = !bytes ? 0 :
@@ -268,7 +271,8 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 	}
 	pages = cfq_pages(par->probe_bytes);
 	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns,
-			pages, par->probe_beside, par->parallel);
+			pages, cfq_read_work(par->probe_bytes, par->access) /
+			CFQ_WORK_PAGE, par->probe_beside, par->parallel);
 	if (!write)
 		cfq_heads_watch(dd, ns > (par->probe_nr + 1) *
 				    cfq_head_least_ns(pages));
@@ -292,8 +296,9 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	unsigned int work = cfq_rq_work(dd, rq, bytes);
 	unsigned int pages = min(dd->access_work ? 1 : bytes ? cfq_pages(bytes) :
 				 work / CFQ_WORK_PAGE, RQ_PAGES_MAX);
-	const struct cfq_parallelism *par = &dd->par;
+	struct cfq_parallelism *par = &dd->par;
 
+	par->window_other |= req_op(rq) != REQ_OP_READ;
 	/* Is it time to watch one? */
 	if (!dd->one_head &&
 	    (bytes && cfq_sample_wanted(par, rq) ?

@@ -345,6 +345,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	const u64 now_ns = done->end_ns;
 	const u64 spent_ns = cfq_spent_ns(dd, done, work, in_driver_ns);
 	const unsigned int pages = cfq_sent_pages(done->sent);
+	const unsigned int access = dd->par.access;
 	/* That of a discard is by what others took, and shows nothing of this one. */
 	const unsigned int done_work = cfq_op_has_data(done->opf) ? work : CFQ_WORK_PAGE;
 
@@ -357,12 +358,15 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	if (!dd->heads.duel.of_turns)
 		dd->heads.duel.done[0] += done_work;
 	dd->par.window_other |= dd->nr_in_driver == 1 || dd->access_work ||
-				dd->heads.cpus_busy || pages == RQ_PAGES_MAX ||
+				dd->nr_flushes || dd->heads.cpus_busy || pages == RQ_PAGES_MAX ||
 				(done->opf & REQ_OP_MASK) != REQ_OP_READ;
 	if (!dd->par.window_other)
 		cfq_count_read(&dd->par, pages, in_driver_ns);
 	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : done_work,
 			    in_driver_ns, now_ns);
+	/* What a page was found to cost may be by others of other sizes. */
+	if (unlikely(!access != !dd->par.access))
+		dd->cost_work = 0;
 	if (!cfq_charges_completed(dd, done->opf))
 		cfq_cost_add(&dd->pages_cost_ns, &dd->cost_work, spent_ns, work);
 	if (dd->par.probe == done->rq)

@@ -117,8 +117,8 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 	struct cfq_heads *heads = &dd->heads;
 	const unsigned int work = cfq_sent_work(done->sent);
 	/* It may have been sent when that was not yet added to it. */
-	const unsigned int pages = (work - min(work, dd->access_work)) /
-				   CFQ_WORK_PAGE;
+	const unsigned int pages = max((work - min(work, dd->access_work)) /
+				       CFQ_WORK_PAGE, cfq_sent_pages(done->sent));
 	u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
 
 	if (heads->duel.of_turns) {

@@ -1358,7 +1358,9 @@ void cfq_take_done(struct cfq_meta_data *cfqmd)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	list = llist_reverse_order(llist_del_all(&cfqmd->done));
+	list = llist_del_all(&cfqmd->done);
+	if (list && list->next)
+		list = llist_reverse_order(list);
 	llist_for_each_entry_safe(done, next, list, node) {
 		struct cfq_queue *cfqq = done->cfqq;
 
@@ -1439,6 +1441,7 @@ static void cfq_release_request(struct request *rq, bool came_back)
 		/* That says nothing of how long requests take. */
 		if (cfqmd->dd.par.probe == rq)
 			cfqmd->dd.par.probe = NULL;
+		cfqmd->dd.par.window_other = true;
 		cfqq_completed(done.cfqq, &done);
 	}
 	/* It has its place again. */

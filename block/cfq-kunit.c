@@ -671,34 +671,34 @@ static void cfq_test_service(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_size_order(127), 6U);
 	KUNIT_EXPECT_EQ(test, cfq_size_order(UINT_MAX), CFQ_NR_ORDERS - 1);
 	/* What may have waited says nothing. */
-	cfq_service_add(&service_ns, 16 * page_ns, 1, 63, parallel);
+	cfq_service_add(&service_ns, 16 * page_ns, 1, 1, 63, parallel);
 	KUNIT_EXPECT_EQ(test, service_ns, 0ULL);
 	/* What had few beside it does, */
-	cfq_service_add(&service_ns, 2 * page_ns, 1, 2, parallel);
+	cfq_service_add(&service_ns, 2 * page_ns, 1, 1, 2, parallel);
 	KUNIT_EXPECT_EQ(test, service_ns, 2 * page_ns);
 	/* at once if it was quicker, by and by if it was not, */
-	cfq_service_add(&service_ns, page_ns / 2, 1, 1, 0);
+	cfq_service_add(&service_ns, page_ns / 2, 1, 1, 1, 0);
 	KUNIT_EXPECT_EQ(test, service_ns, page_ns / 2);
 	for (i = 0; i < 100; i++)
-		cfq_service_add(&service_ns, page_ns, 1, 1, 0);
+		cfq_service_add(&service_ns, page_ns, 1, 1, 1, 0);
 	KUNIT_EXPECT_GE(test, service_ns, page_ns - 8);
 	/* and of a stall no more than four times of what is known, */
-	cfq_service_add(&service_ns, NSEC_PER_SEC, 1, 0, 0);
+	cfq_service_add(&service_ns, NSEC_PER_SEC, 1, 1, 0, 0);
 	KUNIT_EXPECT_LE(test, service_ns, page_ns * 11 / 8);
 	/* and so does what was quicker, whatever was beside it. */
-	cfq_service_add(&service_ns, page_ns / 2, 1, 63, parallel);
+	cfq_service_add(&service_ns, page_ns / 2, 1, 1, 63, parallel);
 	KUNIT_EXPECT_EQ(test, service_ns, page_ns / 2);
 
 	/* Those of an order take as long for each page. */
 	service_ns = 0;
-	cfq_service_add(&service_ns, 24 * page_ns, 96, 48, parallel);
+	cfq_service_add(&service_ns, 24 * page_ns, 96, 96, 48, parallel);
 	KUNIT_EXPECT_EQ(test, service_ns, 16 * page_ns);
 	KUNIT_EXPECT_EQ(test, cfq_service_of(service_ns, 64), 16 * page_ns);
 	KUNIT_EXPECT_EQ(test, cfq_service_of(service_ns, 127),
 			16 * page_ns * 127 / 64);
 	/* The last one has no bound. */
 	service_ns = 0;
-	cfq_service_add(&service_ns, 32 * page_ns, 128, 0, parallel);
+	cfq_service_add(&service_ns, 32 * page_ns, 128, 128, 0, parallel);
 	KUNIT_EXPECT_EQ(test, cfq_service_of(service_ns, 1024), 256 * page_ns);
 }
 

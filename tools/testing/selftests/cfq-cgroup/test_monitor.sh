@@ -301,7 +301,8 @@ columns() {
 	END
 	has "$TMP/columns" "80   GROUP                  WEIGHT CLASS "
 	has "$TMP/columns" "80   kubepods-b..on.service    100    be "
-	grep -q '^80 .* WAIT$' "$TMP/columns" || fail "80 columns end otherwise: $(cat "$TMP/columns")"
+	grep -q '^80 .* WAIT$' "$TMP/columns" ||
+		fail "80 columns end otherwise: $(cat "$TMP/columns")"
 	has "$TMP/columns" "100   kubepods-bes..o-on.service    100 "
 	grep -q '^100 .* QUEUED$' "$TMP/columns" || fail "100 columns are too few"
 	has "$TMP/columns" "200   $name "
