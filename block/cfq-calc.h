@@ -272,7 +272,8 @@ static inline unsigned int cfq_request_work(bool write, u64 read_work,
  * the covariance by the variance of the pages, and it goes through the means.  It is
  * known only if the sizes differ enough; what was known stays.
  */
-#define CFQ_FIT_ONE		256	/* fixed point: a page */
+#define CFQ_FIT_ONE		16384	/* fixed point: a page, */
+#define CFQ_FIT_NS		16	/* and a ns: means are off by up to CFQ_FIT_MEMORY */
 #define CFQ_FIT_READS		8U	/* at least, for a sample */
 #define CFQ_FIT_SAMPLES		8U
 #define CFQ_FIT_MEMORY		128U	/* samples */
@@ -289,7 +290,7 @@ static inline void cfq_fit_add(struct cfq_fit *fit, u64 elapsed_ns,
 			       unsigned int reads, unsigned int pages)
 {
 	const s64 more_pages = div_u64((u64)pages * CFQ_FIT_ONE, reads) - fit->pages;
-	const s64 more_ns = div_u64(elapsed_ns, reads) - fit->ns;
+	const s64 more_ns = div_u64(elapsed_ns * CFQ_FIT_NS, reads) - fit->ns;
 	int samples;
 
 	fit->samples = min(fit->samples + 1, CFQ_FIT_MEMORY);
@@ -307,14 +308,15 @@ static inline void cfq_fit_add(struct cfq_fit *fit, u64 elapsed_ns,
 static inline unsigned int cfq_fit_access(const struct cfq_fit *fit,
 					  unsigned int access)
 {
-	s64 work;
+	s64 page_ns, work;
 
 	if (fit->samples < CFQ_FIT_SAMPLES ||
 	    fit->pages_var * CFQ_FIT_SPREAD < fit->pages * fit->pages)
 		return access;
-	if (fit->cov <= 0)
+	page_ns = div64_s64(fit->cov * CFQ_FIT_ONE, fit->pages_var);
+	if (page_ns <= 0)
 		return CFQ_ACCESS_MAX;
-	work = div64_s64(fit->ns * fit->pages_var, fit->cov) - fit->pages;
+	work = div64_s64(fit->ns * CFQ_FIT_ONE, page_ns) - fit->pages;
 	work = min_t(s64, work / (CFQ_FIT_ONE / CFQ_WORK_PAGE), CFQ_ACCESS_MAX);
 	return work < CFQ_ACCESS_MIN ? 0 : work;
 }

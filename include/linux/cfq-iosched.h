@@ -110,7 +110,7 @@ struct cfq_tunables {
 struct cfq_fit {
 	unsigned int	samples;
 	s64		pages;		/* of a read; CFQ_FIT_ONE is one */
-	s64		ns;		/* for each read */
+	s64		ns;		/* for each read; CFQ_FIT_NS is one */
 	s64		pages_var;	/* variance of the one, */
 	s64		cov;		/* covariance of both */
 };
