@@ -332,7 +332,7 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (waiter || cfq_nr_descriptors(cfqmd) >= cfqmd->dd.queue->nr_requests)
+	if (waiter || cfq_nr_descriptors(cfqmd) >= cfq_all_descriptors(cfqmd->dd.queue))
 		return waiter;
 
 	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);

@@ -1513,7 +1513,9 @@ static noinline void cfq_end_flush(struct request *rq)
 
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
-	dd->nr_flushes -= !!dd->nr_flushes;
+	WRITE_ONCE(dd->nr_flushes, dd->nr_flushes - !!dd->nr_flushes);
+	if (unlikely(cfqmd->nr_waiting))
+		cfq_admit_waiters(cfqmd);
 	if (!dd->one_head || !rq->elv.icq || rq->flush.seq == RQ_TO_FLUSH)
 		goto unlock;
 	if (!dd->nr_in_driver) {
@@ -1654,7 +1656,7 @@ static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
 	blk_queue_flag_set(QUEUE_FLAG_DISABLE_WBT_DEF, q);
 	wbt_disable_default(q->disk);
 	/* Some descriptors are always left to those who wait for an answer. */
-	q->async_depth = max(q->nr_requests * 3 / 4, 1UL);
+	q->async_depth = max(cfq_all_descriptors(q) * 3 / 4, 1U);
 	cfq_depth_updated(q);
 	return 0;
 }

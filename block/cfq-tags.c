@@ -268,7 +268,7 @@ void cfq_end_admission(struct cfq_data *cfqd)
 	if (!cfq_trees_busy(&cfqd->queues))
 		cfq_group_not_busy(cfqd, ktime_get_ns());
 	/* Should it not come to a request, nobody else would. */
-	if (cfq_nr_descriptors(cfqmd) < cfqmd->dd.queue->nr_requests / 2)
+	if (cfq_nr_descriptors(cfqmd) < cfq_all_descriptors(cfqmd->dd.queue) / 2)
 		cfq_admit_waiters(cfqmd);
 	cfq_group_put(cfqd);
 }
@@ -362,13 +362,13 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
 {
 	return READ_ONCE(cfqmd->nr_waiting) ||
-	       cfq_nr_descriptors(cfqmd) >= cfqmd->dd.queue->nr_requests / 2;
+	       cfq_nr_descriptors(cfqmd) >= cfq_all_descriptors(cfqmd->dd.queue) / 2;
 }
 
 /* How many of all may be in use for what nobody waits for, or swap, with the next? */
 static unsigned int cfq_async_descriptors(const struct request_queue *q)
 {
-	return min(q->nr_requests, q->async_depth);
+	return min(cfq_all_descriptors(q), q->async_depth);
 }
 
 /* Is the current task, or its group, in debt?  Takes cfqmd->lock. */
@@ -405,7 +405,7 @@ static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
 {
 	const struct request_queue *q = data->q;
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
-	unsigned int most = q->nr_requests - max(q->nr_requests / 4, 1U);
+	unsigned int most = cfq_all_descriptors(q) - max(cfq_all_descriptors(q) / 4, 1U);
 
 	if (cfq_opf_urgent(opf) &&
 	    ((opf & REQ_SWAP) || !op_is_sync(opf) ||
@@ -430,7 +430,7 @@ static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
-	unsigned int depth = data->q->nr_requests;
+	unsigned int depth = cfq_all_descriptors(data->q);
 	const bool sync = op_is_sync(opf);
 	bool limited;
 
@@ -451,7 +451,7 @@ static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf
 			depth = 1;
 	}
 	/* Any depth, even of all, is for one request at a time. */
-	if (limited || depth < data->q->nr_requests)
+	if (limited || depth < cfq_all_descriptors(data->q))
 		data->shallow_depth = depth;
 }
 
@@ -464,8 +464,11 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	bool urgent = cfq_opf_urgent(opf);
 
-	/* It did not come to cfq_bio_merge(), and others, that do, shall not use its queue. */
-	if (unlikely(opf & REQ_POLLED))
+	/*
+	 * One that is polled for did not come to cfq_bio_merge(), and others, that do,
+	 * shall not use its queue.  Flushes are counted by what is asked for here.
+	 */
+	if (unlikely((opf & REQ_POLLED) || op_is_flush(opf)))
 		data->nr_tags = 1;
 	/* Tried again, as a processor went away: it has its place. */
 	if (data->shallow_depth)
@@ -530,8 +533,11 @@ void cfq_prepare_request(struct request *rq)
 	if (unlikely(rq->cmd_flags & REQ_PREFLUSH)) {
 		rq->flush.seq = RQ_TO_FLUSH;
 		cfq_lock(cfqmd);
-		cfqmd->dd.nr_flushes++;
+		WRITE_ONCE(cfqmd->dd.nr_flushes, cfqmd->dd.nr_flushes + 1);
 		cfqmd->dd.flush_since_ns = rq->fifo_time;
+		/* It is counted there, and may not be seen here again before it is done. */
+		if (rq->elv.icq)
+			cic_end_admission(icq_to_cic(rq->elv.icq));
 		cfq_unlock(cfqmd);
 	}
 

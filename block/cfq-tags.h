@@ -5,15 +5,22 @@
 #ifndef CFQ_TAGS_H
 #define CFQ_TAGS_H
 
+#include <linux/blk-mq.h>
 #include <linux/completion.h>
 
 #include "cfq-sched.h"
+
+/* All of them, but those that the driver has for commands of its own. */
+static inline unsigned int cfq_all_descriptors(const struct request_queue *q)
+{
+	return q->nr_requests - q->tag_set->reserved_tags;
+}
 
 /* Descriptors in use, or about to be; read locklessly it may be outdated. */
 static inline unsigned int cfq_nr_descriptors(const struct cfq_meta_data *cfqmd)
 {
 	return READ_ONCE(cfqmd->nr_queued) + READ_ONCE(cfqmd->dd.nr_in_driver) +
-	       READ_ONCE(cfqmd->nr_admitted);
+	       READ_ONCE(cfqmd->dd.nr_flushes) + READ_ONCE(cfqmd->nr_admitted);
 }
 
 /*
@@ -58,7 +65,7 @@ static inline unsigned int
 cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
 		    unsigned int nr)
 {
-	const unsigned int total = cfqmd->dd.queue->nr_requests;
+	const unsigned int total = cfq_all_descriptors(cfqmd->dd.queue);
 	unsigned int kept = 0;
 
 	if (total >= CFQ_KEPT_FOR_FEWER)

@@ -6,8 +6,8 @@
  *   queue_reads DEVICE STEP...
  *
  *   read CGROUP.PROCS FIRST_KB KB   by the process that is in this group
- *   flush NR                        by so many processes, which run before all
- *                                   others whenever they can
+ *   command NR                      of SCSI, which no scheduler sees, by so many
+ *                                   processes, which run before all others
  *   level LEVEL                     of what is read from then on, best effort
  *   sleep MS
  *
@@ -20,9 +20,11 @@
 #include <linux/ioprio.h>
 #include <poll.h>
 #include <sched.h>
+#include <scsi/sg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -173,9 +175,20 @@ static void order_read(const char *procs, long long first, size_t bytes)
 		die("answer");
 }
 
-static void start_flush(void)
+static void start_command(void)
 {
 	const struct sched_param first = { .sched_priority = 1 };
+	unsigned char read_one_block[10] = { 0x28, [8] = 1 };
+	unsigned char block[512];
+	struct sg_io_hdr command = {
+		.interface_id = 'S',
+		.dxfer_direction = SG_DXFER_FROM_DEV,
+		.cmdp = read_one_block,
+		.cmd_len = sizeof(read_one_block),
+		.dxferp = block,
+		.dxfer_len = sizeof(block),
+		.timeout = 60000,
+	};
 	pid_t child = fork();
 
 	if (child < 0)
@@ -186,8 +199,8 @@ static void start_flush(void)
 		close(readers[i].orders);
 	if (sched_setscheduler(0, SCHED_FIFO, &first))
 		die("sched_setscheduler");
-	if (fsync(open_device()))
-		die("fsync");
+	if (ioctl(open_device(), SG_IO, &command) || command.status)
+		die("SG_IO");
 	exit(0);
 }
 
@@ -197,9 +210,9 @@ static char **take_step(char **arg)
 		order_read(arg[1], atoll(arg[2]) * 1024, atol(arg[3]) * 1024);
 		return arg + 4;
 	}
-	if (!strcmp(arg[0], "flush") && arg[1]) {
+	if (!strcmp(arg[0], "command") && arg[1]) {
 		for (int i = atoi(arg[1]); i > 0; i--)
-			start_flush();
+			start_command();
 		return arg + 2;
 	}
 	if (!strcmp(arg[0], "level") && arg[1]) {

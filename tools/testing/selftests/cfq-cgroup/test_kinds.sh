@@ -101,5 +101,54 @@ checksums() {
 		"$merges > 100"
 }
 
+# load_slow REQUESTS: a device that answers each request after 400 ms, and so many descriptors. A
+# command has one, too, and is seen by no scheduler: behind some of them, a task that was let in
+# still has to wait.
+load_slow() {
+	load_scsi ndelay=400000000
+	prepare_sched
+	# Some are the host's own
+	echo $(($1 + $(cat "/sys/block/$DISK/mq/0/nr_reserved_tags"))) >"$QUEUE/nr_requests" ||
+		fail "cannot set nr_requests"
+	# Nobody is held back for having had more than others
+	echo 100000 >"$QUEUE/iosched/group_slice"
+	# With two requests at once, and no time, it gives up to see each kind by itself
+	./queue_reads "$DEV" read "$CG/cgroup.procs" 0 4 read "$CG/cgroup.procs" 64 4 ||
+		fail "a read failed"
+	# Many at once show that each costs little
+	# shellcheck disable=SC2046 # a list of words
+	./queue_reads "$DEV" $(reads . 16) || fail "a read failed"
+}
+
+# reads GROUP NR: as queue_reads wants it told, the first after 20 ms, and each 20 ms after the last
+reads() {
+	local nr
+
+	for nr in $(seq "$2"); do
+		echo "sleep 20 read $CG/$1/cgroup.procs $((nr * 64)) 4"
+	done
+}
+
+admission_lasts() {
+	title "a task that may go on is counted until it does, whatever else is done meanwhile"
+	mount_groups
+	load_slow 8
+	make_group g
+	# What g has comes back one by one, from 400 ms on, and goes to the commands
+	# shellcheck disable=SC2046 # a list of words
+	./queue_reads "$DEV" $(reads g 9) command 32 &
+	sleep 0.3
+	expect "$(shown device waiting) wait, $(stat g inflight) are in the device" \
+		"$(shown device waiting) == 1 && $(stat g inflight) == 8"
+	sleep 0.4
+	expect "$(shown device waiting) wait, $(stat g inflight) are in the device" \
+		"$(shown device waiting) == 0 && $(stat g inflight) == 0"
+	expect "of one group a request is expected: $(shown trees busy)" "$(shown trees busy) == 1"
+	wait $! || fail "a read failed"
+	expect "$(stat g requests) requests" "$(stat g requests) == 9"
+	expect "then there is nothing to do in $(shown trees busy) groups" \
+		"$(shown trees busy) == 0"
+}
+
 needs_groups
-run_cases zones polled passthrough checksums
+run_cases zones polled passthrough checksums ${CONTROLLER:+admission_lasts}

@@ -111,6 +111,30 @@ before_crowd() {
 rt_before_crowd() { before_crowd rt/4 be/4; }
 be_before_crowd() { before_crowd be/4 idle; }
 
+# What it flushes has nothing to write, but each has a descriptor until the disk says so
+rt_before_flushes() {
+	local alone files i
+
+	title "a task of real time reads beside 150 idle ones that flush, with 64 descriptors"
+	load_disk write_cache=1
+	echo 64 >"$QUEUE/nr_requests" || fail "cannot set nr_requests"
+	watch_mb 30000 250
+	make_group g
+	start_load g rt/4 read 1 30000
+	sleep 1
+	measure 4
+	alone=$(ios)
+	files=$(yes "$DEV" | head -n 1000)
+	for i in $(seq 150); do
+		# shellcheck disable=SC2016 # expanded by who runs it
+		(run_as g idle sh -c 'while :; do sync -d $0; done' "$files") &
+		LOADS="$LOADS $!"
+	done
+	sleep 2
+	measure 4
+	expect "$(ios) reads in 4 s, alone $alone" "$(ios) > 0.9 * $alone"
+}
+
 # What is kept for real time would be kept from who is overdue, too
 rt_has_all() {
 	title "best effort is let in although tasks of real time have all descriptors but one"
@@ -378,7 +402,7 @@ not_hung=
 [ ! -e "$HUNG_AFTER" ] || not_hung=not_hung
 # shellcheck disable=SC2086 # none, or a name
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_has_all \
-	beside_new_tasks beside_new_groups sixth \
+	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_before_flushes \
+	rt_has_all beside_new_tasks beside_new_groups sixth \
 	favour favour_is_bounded beside_read_ahead beside_writeback hung_task hung_large \
 	${CONTROLLER:+hung_group} $not_hung
