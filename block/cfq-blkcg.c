@@ -56,10 +56,6 @@ bool cfq_disk_exists(dev_t dev)
 	return true;
 }
 
-/*
- * Policy.
- */
-
 static struct blkcg_policy_data *cfq_cpd_alloc(gfp_t gfp)
 {
 	struct cfq_blkcg *new = kzalloc_obj(*new, gfp);

@@ -45,10 +45,6 @@ bool cfq_disk_exists(dev_t dev)
 	return is_disk;
 }
 
-/*
- * Subsystem.
- */
-
 static struct cgroup_subsys_state *
 cfqc_css_alloc(struct cgroup_subsys_state *parent)
 {

@@ -32,7 +32,6 @@
 
 #include "cfq-group.h"
 #include "cfq-member.h"
-#include "cfq-trace.h"
 
 /* What these two protect stands above. */
 DEFINE_MUTEX(cfq_grid_mutex);
@@ -42,10 +41,6 @@ static struct cfq_cgroup *cfqc_parent(struct cfq_cgroup *cfqc)
 {
 	return cfq_css_cgroup(cfq_cgroup_css(cfqc)->parent);
 }
-
-/*
- * The grid.
- */
 
 static struct cfq_device_settings *
 cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
@@ -176,9 +171,6 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	cfqd->cgroup_id = cgroup_id(cfq_cgroup_css(cfqc)->cgroup);
 	list_add_tail_rcu(&cfqd->column_node, &cfqmd->column);
 	list_add_tail_rcu(&cfqd->row_node, &cfqc->row);
-	cfq_group_message(cfqd, "created parent=%llu weight=%u",
-			  parent ? parent->cgroup_id : 0,
-			  cfqd_set_member(cfqd)->entity.weight);
 }
 
 /* Ends the grid's reference.  No request will be added to @cfqd any more. */
@@ -191,8 +183,6 @@ static void cfq_grid_unlink(struct cfq_data *cfqd)
 	spin_lock(&cfq_grid_lock);
 	list_del(&cfqd->row_node);
 	spin_unlock(&cfq_grid_lock);
-	cfq_group_message(cfqd, "removed queued=%u inflight=%u",
-			  cfqd->nr_queued, cfqd->nr_in_driver);
 	WRITE_ONCE(cfqd->cfqc, NULL);
 	cfq_data_exit(cfqd);
 	cfq_group_put(cfqd);
@@ -220,10 +210,6 @@ void cfq_group_put(struct cfq_data *cfqd)
 		cfqd = parent;
 	}
 }
-
-/*
- * Whose request is it?
- */
 
 /*
  * The group that counts for I/O of the cgroup: where deeper ones can be made,
@@ -368,12 +354,6 @@ struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
 	return cfq_group_get(cfqmd, cfq_current_cgroup());
 }
 
-/* The cgroup of @cfqd, for messages about it; NULL once it is removed. */
-struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd)
-{
-	return cfqd->cfqc ? cfq_cgroup_css(cfqd->cfqc) : NULL;
-}
-
 void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
 	INIT_LIST_HEAD(&cfqmd->column);
@@ -420,7 +400,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 		if (cfqd->max_held != CFQ_NO_LIMIT)
 			snprintf(limit, sizeof(limit), "%u", cfqd->max_held);
 		if (cfqd->cfqc)
-			cgroup_path(cfq_group_css(cfqd)->cgroup, path,
+			cgroup_path(cfq_cgroup_css(cfqd->cfqc)->cgroup, path,
 				    sizeof(path));
 		seq_printf(m,
 			   "group %s weight %u vdisktime %llu tasks weight %u vdisktime %llu time_us %llu queued %u driver %u held %u limit %s%s%s\n",
@@ -435,10 +415,6 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 		cfq_data_show(cfqd, m);
 	}
 }
-
-/*
- * Cgroups.
- */
 
 /* A cgroup comes, all zeroes. */
 void cfq_cgroup_init(struct cfq_cgroup *cfqc)
@@ -468,10 +444,6 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 		cfq_unlock(cfqmd);
 	}
 }
-
-/*
- * Settings.
- */
 
 /* The list is not to be used afterwards. */
 void cfq_settings_free(struct list_head *devices)

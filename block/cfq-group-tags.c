@@ -169,10 +169,6 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	return place;
 }
 
-/*
- * Descriptors.
- */
-
 /* Whose turn it is not has one of so many that are its part. */
 #define CFQ_PARKED_PART		4
 

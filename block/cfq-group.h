@@ -68,10 +68,6 @@ static inline unsigned int cfqc_weight(const struct cfq_cgroup *cfqc)
 	       CFQ_WEIGHT_DEFAULT;
 }
 
-/*
- * How groups come in, and what they are of.
- */
-
 extern struct cgroup_subsys *const cfq_subsys;
 
 /* A group, and what its cgroup has of @cfq_subsys: they live as long. */

@@ -81,7 +81,7 @@
  *    reader that waits for each of its requests would leave most of it unused.
  */
 #include "cfq-member.h"
-#include "cfq-trace.h"
+#include <trace/events/cfq.h>
 
 /* Does @member, on no tree, want descriptors before it can do anything? */
 void member_set_waiting(struct cfq_member *member, bool waiting)
@@ -119,10 +119,6 @@ bool cfq_member_in_driver(struct cfq_entity *entity)
 
 	return !member_is_leaf(member) || member_cfqd(member)->nr_in_driver;
 }
-
-/*
- * Charge and turns.
- */
 
 /* Add @n to the statistics of @cfqd and those above it. */
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
@@ -186,8 +182,6 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 	    (!was_away || cfq_entity_lead(&rival->entity, &member->entity) <= 0))
 		return;
 	active->turn_cut = true;
-	cfq_group_message(active, "preempted by group=%llu",
-			  member_cfqd(member)->cgroup_id);
 }
 
 /*
@@ -260,13 +254,6 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 		cfq_member_preempt(top, was_away);
 }
 
-static void cfq_tell_turn_over(const struct cfq_data *cfqd, const char *end)
-{
-	trace_cfq_expire(cfqd, NULL, cfqd->turn_used_ns, end);
-	cfq_group_message(cfqd, "expired used_ns=%llu reason=%s",
-			  cfqd->turn_used_ns, end);
-}
-
 /* No group has the device for itself any more. */
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 const char *end)
@@ -279,7 +266,7 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 		return;
 	cfqmd->active_cfqd = NULL;
 	cfq_expire_active(cfqd, now_ns, "turn");
-	cfq_tell_turn_over(cfqd, end);
+	trace_cfq_expire(cfqd, NULL, cfqd->turn_used_ns, end);
 }
 
 /*
@@ -613,7 +600,6 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqmd->active_cfqd;
 	const char *end = "empty";
-	struct cfq_entity *entity;
 	bool again = false;
 
 	lockdep_assert_held(&cfqmd->lock);
@@ -633,7 +619,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	}
 	if (again) {
 		/* Its active queue keeps what it has. */
-		cfq_tell_turn_over(cfqd, end);
+		trace_cfq_expire(cfqd, NULL, cfqd->turn_used_ns, end);
 	} else {
 		cfq_groups_end_turn(cfqmd, now_ns, end);
 		/* Who rides is in the disk when its turn comes, with all it has. */
@@ -645,10 +631,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfqd->turn_used_ns = 0;
 	cfqd->turn_cut = false;
 	cfq_group_count(cfqd, CFQ_STAT_SLICES, 1);
-	entity = &cfqd_set_member(cfqd)->entity;
-	trace_cfq_select(cfqd, NULL, entity, "turn");
-	cfq_group_message(cfqd, "chosen weight=%u queued=%u", entity->weight,
-			  cfqd->nr_queued);
+	trace_cfq_select(cfqd, NULL, &cfqd_set_member(cfqd)->entity, "turn");
 	return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 }
 

@@ -97,7 +97,7 @@
 
 #include "cfq-queue.h"
 #define CREATE_TRACE_POINTS
-#include "cfq-trace.h"
+#include <trace/events/cfq.h>
 
 /*
  * Insertion.
@@ -699,8 +699,6 @@ static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 	cfqq->slice_used_ns = 0;
 	cfqq->since_fifo_check = 0;
 	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, "slice");
-	cfq_queue_message(cfqq, "chosen weight=%u queued=%u",
-			  cfqq->entity.weight, cfqq->nr_queued);
 }
 
 /* Of so many queues, those most behind, one that is close is looked for. */
@@ -753,19 +751,13 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
 	const char *end = "preempted";
-	struct cfq_entity *better;
 
 	*cfqqp = NULL;
 	if (!cfqq)
 		return false;
 
-	better = cfq_first_better(&cfqd->queues, cfqq->entity.class);
-	if (better) {
-		cfq_queue_message(cfqq, "preempted by %s=%d",
-				  entity_to_cfqq(better)->sync ? "sync" : "async",
-				  entity_to_cfqq(better)->pid);
+	if (cfq_first_better(&cfqd->queues, cfqq->entity.class))
 		goto expire;
-	}
 
 	if (cfqq->nr_queued) {
 		/* It may only have been waited for, without a slice. */

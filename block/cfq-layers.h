@@ -99,7 +99,6 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd);
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 const char *end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
-struct cgroup_subsys_state *cfq_group_css(const struct cfq_data *cfqd);
 
 /* Was the number of requests of any group ever limited? */
 extern bool cfq_limit_was_set;
@@ -195,8 +194,6 @@ static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 static inline bool cfq_member_ready(struct cfq_entity *e) { return false; }
 static inline bool cfq_member_held_back(struct cfq_entity *e) { return false; }
 static inline bool cfq_member_in_driver(struct cfq_entity *e) { return false; }
-static inline struct cgroup_subsys_state *
-cfq_group_css(const struct cfq_data *cfqd) { return NULL; }
 static inline bool cfq_groups_limited(void) { return false; }
 static inline bool cfq_group_limits_current(const struct cfq_data *cfqd) { return false; }
 static inline bool cfq_group_current_full(struct cfq_meta_data *cfqmd) { return false; }

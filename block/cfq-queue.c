@@ -9,13 +9,9 @@
 
 #include "blk.h"
 #include "cfq-queue.h"
-#include "cfq-trace.h"
+#include <trace/events/cfq.h>
 
 struct kmem_cache *cfq_pool;
-
-/*
- * Queues: properties.
- */
 
 /*
  * Does @cfqq read here and there?  A new queue, of which little but a few seeks
@@ -129,10 +125,6 @@ void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
 		cfqd->favoured_cfqq = NULL;
 }
 
-/*
- * Queues: their requests.
- */
-
 /* What @cfqq, which has more, sends after @rq: the nearest, or the oldest. */
 static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
 				     struct request *rq)
@@ -169,10 +161,6 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	if (!--cfqd->nr_queued)
 		cfq_group_ready(cfqd, -1);
 }
-
-/*
- * Queues: busy and idle, lifetime.
- */
 
 /* @cfqq, which was on no tree, has a request; an @urgent one needs no turn. */
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
@@ -308,8 +296,6 @@ void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
 	trace_cfq_expire(cfqd, cfqq, cfqq->slice_used_ns, end);
-	cfq_queue_message(cfqq, "expired used_ns=%llu reason=%s",
-			  cfqq->slice_used_ns, end);
 	cfqq_check_idle(cfqq, now_ns);
 }
 
@@ -327,7 +313,6 @@ static noinline void cfqq_free(struct cfq_queue *cfqq)
 		cfqd->favoured_cfqq = NULL;
 	if (cfqd->cfqmd->last_cfqq == cfqq)
 		cfqd->cfqmd->last_cfqq = NULL;
-	cfq_queue_message(cfqq, "removed");
 	kfree_rcu(cfqq, rcu);
 	cfq_group_put(cfqd);
 }
@@ -396,13 +381,8 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 	}
 	cfqq_init(cfqq, cfqd, sync, ioprio);
 	cfqq->pid = current->pid;
-	cfq_queue_message(cfqq, "created");
 	return cfqq;
 }
-
-/*
- * Which queue a request belongs to.
- */
 
 /*
  * The queue of @cfqd for @ioprio that belongs to no task, with a reference for
@@ -454,15 +434,10 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 				 struct cfq_cgroup *cfqc, enum cfq_slot slot,
 				 unsigned short ioprio)
 {
-	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
-	u64 old_group = cfqq ? cfqq->cfqd->cgroup_id : 0;
 	struct cfq_data *cfqd = cfq_group_get(cfqmd, cfqc);
+	struct cfq_queue *cfqq;
 	enum cfq_slot other;
 
-	if (old_group && old_group != cfqd->cgroup_id)
-		cfq_group_message(cfqd, "%s=%d moved here from group=%llu",
-				  slot == CFQ_SLOT_ASYNC ? "async" : "sync",
-				  current->pid, old_group);
 	cic_put_cfqq(cic, cfqmd, slot);
 	for (other = CFQ_SLOT_SYNC; slot >= CFQ_SLOT_SYNC &&
 	     other < CFQ_NR_SLOTS; other++) {

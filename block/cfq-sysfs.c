@@ -137,10 +137,6 @@ const struct elv_fs_entry cfq_attrs[] = {
 	__ATTR_NULL
 };
 
-/*
- * debugfs: /sys/kernel/debug/block/DEV/sched/
- */
-
 static const char * const cfq_class_names[CFQ_NR_CLASSES] = {
 	[CFQ_CLASS_RT]		= "rt",
 	[CFQ_CLASS_BE]		= "be",

@@ -645,6 +645,20 @@ watch_mb() {
 	done
 }
 
+ALLOCATIONS=/sys/kernel/tracing/events/kmem/kmem_cache_alloc
+
+# count_queues: of the scheduler, as they are made, until queues_made
+count_queues() {
+	echo >/sys/kernel/tracing/trace
+	echo "call_site.function == cfqq_alloc" >"$ALLOCATIONS/filter" &&
+		echo 1 >"$ALLOCATIONS/enable" || fail "cannot trace"
+}
+
+queues_made() {
+	echo 0 >"$ALLOCATIONS/enable"
+	grep -c kmem_cache_alloc: /sys/kernel/tracing/trace
+}
+
 # stat GROUP NAME [DISK [FILE]]: the number in its stat. Without another process, as some ask often.
 stat() {
 	local device number line

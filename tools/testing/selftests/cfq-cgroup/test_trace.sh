@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The tracepoints of cfq, whose sums are those of cfq.stat, and its messages to blktrace.
+# The tracepoints of cfq: their sums are those of cfq.stat.
 
 . ./test_common.sh
 
@@ -217,60 +217,11 @@ mixed() {
 	done
 }
 
-# said TEXT: blktrace has a message with it
-said() {
-	must "$(grep -cE "cfq $1" "$TMP/messages")" "times '$1'" "> 0"
-}
-
-messages() {
-	local reader a b
-
-	title "blktrace has messages on groups and queues"
-	load_disk
-	trace_clear
-	echo 1 >"/sys/block/$DISK/trace/enable"
-	echo blk >"$TRACING/current_tracer"
-	make_group a
-	make_group b
-	a=group=$(id a)
-	b=group=$(id b)
-	start_load a be/4 seq 2 0
-	sleep 3
-	set -- "$DD" if="$DEV" of=/dev/null bs=4k skip=500000 iflag=direct
-	(run_as b - "$@" count=1) 2>/dev/null
-	sleep 1
-	(run_as a rt/4 "$@" count=1) 2>/dev/null
-	(run_as b - "$@" count=2000) 2>/dev/null &
-	reader=$!
-	sleep 0.5
-	echo "$reader" >"$CG/a/cgroup.procs"
-	wait "$reader"
-	remove_group b
-	stop_loads
-	grep ' m .* cfq ' "$TRACING/trace" >"$TMP/messages"
-	said "$a created parent=$(id .) weight=100"
-	said "$a chosen weight=100 queued=[0-9]+"
-	said "$a expired used_ns=[0-9]+ reason=[a-z]+"
-	said "$a preempted by $b"
-	said "$a sync=[0-9]+ created"
-	said "$a sync=[0-9]+ chosen weight=100 queued=[0-9]+"
-	said "$a sync=[0-9]+ expired used_ns=[0-9]+ reason=used"
-	said "$a sync=[0-9]+ preempted by sync=[0-9]+"
-	said "$a sync=$reader moved here from $b"
-	said "$b sync=[0-9]+ removed"
-	said "$b removed queued=0 inflight=0"
-	echo nop >"$TRACING/current_tracer"
-	echo 0 >"/sys/block/$DISK/trace/enable"
-	echo >"$TRACING/trace"
-	(run_as a - "$DD" if="$DEV" of=/dev/null bs=4k count=10 iflag=direct) 2>/dev/null
-	must "$(grep -c cfq "$TRACING/trace")" "messages when nobody listens" "== 0"
-}
-
 [ "$SCHED" = cfq ] || skip_all "about cfq"
 [ -d "$EVENTS" ] || skip_all "no tracepoints"
 if [ -n "$CONTROLLER" ]; then
 	mount_groups
-	run_cases charges turns changes queues mixed messages
+	run_cases charges turns changes queues mixed
 else
 	run_cases queues
 fi
