@@ -374,7 +374,9 @@ void cfq_follow_soon(bool all)
 {
 	if (all)
 		WRITE_ONCE(cfq_follow_all, 1);
-	schedule_work(&cfq_follow_work);
+	/* Else that comes with cfq_follow_init(), if it succeeds. */
+	if (smp_load_acquire(&cfq_follow_group))
+		schedule_work(&cfq_follow_work);
 }
 
 /* When its exit function is done, the files of bfq are gone. */
@@ -400,7 +402,6 @@ int __init cfq_follow_init(void)
 	if (cfq_follow_cred)
 		group = fsnotify_alloc_group(&cfq_follow_ops, 0);
 	if (IS_ERR(group)) {
-		disable_work_sync(&cfq_follow_work);
 		put_cred(cfq_follow_cred);
 		return PTR_ERR(group);
 	}
