@@ -113,7 +113,7 @@ be_before_crowd() { before_crowd be/4 idle; }
 
 # What it flushes has nothing to write, but each has a descriptor until the disk says so
 rt_before_flushes() {
-	local alone files i
+	local alone files
 
 	title "a task of real time reads beside 150 idle ones that flush, with 64 descriptors"
 	load_disk write_cache=1
@@ -125,7 +125,7 @@ rt_before_flushes() {
 	measure 4
 	alone=$(ios)
 	files=$(yes "$DEV" | head -n 1000)
-	for i in $(seq 150); do
+	for _ in $(seq 150); do
 		# shellcheck disable=SC2016 # expanded by who runs it
 		(run_as g idle sh -c 'while :; do sync -d $0; done' "$files") &
 		LOADS="$LOADS $!"
