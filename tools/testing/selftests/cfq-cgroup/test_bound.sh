@@ -270,7 +270,8 @@ changing_group() {
 		"$own > 0 && $own <= $most"
 }
 
-run_cases idle_random idle_seq be_random be_seq flash_idle flash_be line_in_group \
-	changing_task flash_changing_task \
-	${CONTROLLER:+idle_group_random idle_group_seq be_group_random be_group_seq nested \
-	flash_idle_group flash_be_group line_of_groups changing_group twice_in_group twice_nested}
+run_cases idle_random be_random flash_idle line_in_group changing_task flash_changing_task \
+	${CONTROLLER:+idle_group_random be_group_random nested flash_idle_group line_of_groups \
+	changing_group twice_in_group twice_nested} \
+	: idle_seq be_seq flash_be \
+	${CONTROLLER:+idle_group_seq be_group_seq flash_be_group}

@@ -110,12 +110,22 @@ splats() {
 		grep -cE 'BUG:|WARNING:|KASAN:|Oops|possible (circ|recurs)|blocked.* for more|stall'
 }
 
-# run_cases FUNCTION...: runs each in a clean state, prints KTAP, exits
+# run_cases FUNCTION... [: LONG...]: runs each in a clean state, prints KTAP, exits. Of those that
+# take long it is one, by the seed, or with $LONG all.
 run_cases() {
-	local case_nr=0 nr_failed=0 splats_before case_
+	local case_nr=0 nr_failed=0 chosen='' splats_before case_
 
+	while [ $# -gt 0 ] && [ "$1" != : ]; do
+		chosen="$chosen $1"
+		shift
+	done
+	[ $# = 0 ] || shift
+	if [ $# -gt 1 ] && [ -z "$LONG" ]; then
+		shift $((${seed:-0} % $#))
+		set -- "$1"
+	fi
 	# shellcheck disable=SC2086 # a list of names
-	[ -z "$CASES" ] || set -- $CASES
+	set -- ${CASES:-$chosen $*}
 	echo "KTAP version 1"
 	echo "1..$#"
 	for case_; do
@@ -650,8 +660,8 @@ ALLOCATIONS=/sys/kernel/tracing/events/kmem/kmem_cache_alloc
 # count_queues: of the scheduler, as they are made, until queues_made
 count_queues() {
 	echo >/sys/kernel/tracing/trace
-	echo "call_site.function == cfqq_alloc" >"$ALLOCATIONS/filter" &&
-		echo 1 >"$ALLOCATIONS/enable" || fail "cannot trace"
+	echo "call_site.function == cfqq_alloc" >"$ALLOCATIONS/filter" || fail "cannot trace"
+	echo 1 >"$ALLOCATIONS/enable"
 }
 
 queues_made() {

@@ -873,8 +873,8 @@ idle_truncates() {
 
 mount_unified
 run_cases idle_task_creates idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls \
-	idle_ls_ahead idle_maps idle_rewrites idle_writes idle_pieces idle_removes idle_truncates \
-	idle_checkpoints idle_touches rt_fsync limit_journal light_journal light_looks many_look \
-	swap swap_hog fsync_shares fsync_only meta_flood idle_meta_flood idle_task_meta_flood \
-	idle_sharers meta_crowd meta_hangs meta_wanted meta_written_back meta_synced cold_file \
-	borrows_little
+	idle_ls_ahead idle_maps idle_writes idle_pieces idle_truncates idle_checkpoints rt_fsync \
+	limit_journal light_journal light_looks many_look swap swap_hog fsync_only meta_flood \
+	meta_crowd meta_hangs meta_wanted cold_file \
+	: idle_sharers idle_rewrites idle_removes idle_touches fsync_shares idle_meta_flood \
+	idle_task_meta_flood meta_written_back meta_synced borrows_little

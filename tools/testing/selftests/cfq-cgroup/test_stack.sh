@@ -9,7 +9,7 @@
 . ./stress_common.sh
 . ./whose_io_common.sh
 
-NR_UPDATES=${NR_UPDATES:-30}
+NR_UPDATES=${NR_UPDATES:-15}
 NR_REMOVALS=${NR_REMOVALS:-6}
 NR_GROUPS=${NR_GROUPS:-20}
 CPU=/sys/devices/system/cpu/cpu1/online

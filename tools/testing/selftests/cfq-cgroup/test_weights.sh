@@ -263,5 +263,6 @@ unified() {
 }
 
 needs_groups
-run_cases disk_weights flash_weights leaf_weight disk_classes flash_classes lone_reader \
-	idle_latency tasks_file among_siblings device_weight sched_switch unified
+run_cases disk_weights flash_weights leaf_weight flash_classes lone_reader idle_latency \
+	tasks_file among_siblings sched_switch unified \
+	: disk_classes device_weight
