@@ -26,7 +26,7 @@
  *    little for some to use a disk well when it is their turn.
  *
  * 2. Limits.  A group may be limited to a number of requests on a device
- *    (cfq.nr_group_requests).  Once there is such a limit, each counts from
+ *    (cfq.nr_group_requests).  If it is, or one above, each counts from
  *    before it has a descriptor until it is done, in its group and all above;
  *    not so what comes to a full group without having asked, as what is written
  *    back.  A task that finds one of these full sleeps on the list of that
@@ -67,14 +67,14 @@ static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
 }
 
 /*
- * @cfqd has one more request, with a reference: false if it is not counted, as
- * that would be past a limit, unless it is to be @anyway.
+ * @cfqd has one more request, with a reference: false if it is not counted, as there
+ * is no limit or it would be past one, unless it is to be @anyway.
  */
 bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	if (!anyway && cfqd_obstacle(cfqd))
+	if (!anyway && (!cfqd_limited(cfqd) || cfqd_obstacle(cfqd)))
 		return false;
 	cfqd->ref++;
 	for (; cfqd; cfqd = cfqd->self.group)
@@ -143,22 +143,21 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 
 /*
  * The group that holds a place for a request of the current task within all
- * limits; or NULL if the task's group is not limited, or if there is no place and
- * that is not waited for.
+ * limits; or NULL if the task's group is not limited.
  *
- * To wait, cfqmd->lock is dropped, in process context with the device's queue
+ * To wait for one, cfqmd->lock is dropped, in process context with the device's queue
  * entered.  What holds a place is on its way to the device and gives it back
  * when it is done, so the wait ends with that; and as whoever freezes the queue
  * waits for all requests, the scheduler outlives it.
  */
-struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd)
 	__must_hold(&cfqmd->lock)
 {
 	struct cfq_data *cfqd = cfq_group_get_current(cfqmd), *place = NULL;
 	struct cfq_data *obstacle = cfqd_obstacle(cfqd);
 	struct cfq_waiter waiter = { .cfqd = cfqd };
 
-	if (cfqd_limited(cfqd) && (!obstacle || wait)) {
+	if (cfqd_limited(cfqd)) {
 		place = cfqd;
 		if (obstacle)
 			cfq_wait(&waiter, &obstacle->waiters);

@@ -89,7 +89,7 @@ static void cfq_wait_for_place(struct request_queue *q)
 		return;
 	cic = icq_to_cic(icq);
 	cfq_lock(cfqmd);
-	cfqd = cfq_group_get_place(cfqmd, true);
+	cfqd = cfq_group_get_place(cfqmd);
 	if (cfqd && cic->nr_places && cic->places != cfqd) {
 		/* Who shares @cic has some in another group: it is there until queued. */
 		cfq_group_release(cfqd);
@@ -104,31 +104,24 @@ static void cfq_wait_for_place(struct request_queue *q)
 	put_io_context(icq->ioc);
 }
 
-/* Hand a place, if there may be a limit, to @rq, which has its descriptor. */
+/* Hand a place, if one was waited for, to @rq, which has its descriptor. */
 static noinline void cfq_place_request(struct request *rq,
 				       struct cfq_io_cq *cic)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 
-	if (!READ_ONCE(cic->nr_places) &&
-	    !cfq_task_limited(rq->q, rq_is_sync(rq)))
-		return;
-
 	cfq_lock(cfqmd);
 	if (cic->nr_places) {
 		WRITE_ONCE(cic->nr_places, cic->nr_places - 1);
 		rq->elv.priv[1] = cic->places;
-	} else {
-		/* It was not asked for in time: without one it exceeds the limit. */
-		rq->elv.priv[1] = cfq_group_get_place(cfqmd, false);
 	}
 	cfq_unlock(cfqmd);
 }
 
 /*
  * @rq is counted in the group of its queue, and gives up its place for that.
- * Without one it is counted only if there is room, as others of the groups
- * above would have to wait for it.
+ * Without one, as it was not asked for in time, it is counted only if there is room,
+ * as others of the groups above would have to wait for it.
  */
 void cfq_hold_request(struct request *rq)
 {
@@ -541,7 +534,7 @@ void cfq_prepare_request(struct request *rq)
 		cfq_unlock(cfqmd);
 	}
 
-	if (unlikely(cfq_groups_limited()) && rq->elv.icq)
+	if (rq->elv.icq && unlikely(READ_ONCE(icq_to_cic(rq->elv.icq)->nr_places)))
 		cfq_place_request(rq, icq_to_cic(rq->elv.icq));
 }
 

@@ -356,7 +356,7 @@ struct cfq_data {
 	u64			turn_used_ns;
 	bool			turn_cut;	/* over before its time */
 	u64			stats[CFQ_NR_STATS];
-	unsigned int		nr_held;	/* requests since limits were set */
+	unsigned int		nr_held;	/* of those that came under a limit */
 	unsigned int		max_held;	/* not to be exceeded */
 	struct list_head	waiters;	/* none unless that is reached */
 #endif

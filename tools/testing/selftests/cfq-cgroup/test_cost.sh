@@ -58,5 +58,20 @@ direct() {
 	added 1350
 }
 
+limited_elsewhere() {
+	local without
+
+	title "a limit for another group costs a read at most 350 instructions"
+	load_null hw_queue_depth=128
+	make_group a
+	make_group b
+	make_group other
+	ns_of_read "$SCHED" --direct=0 --fadvise_hint=random
+	without=$NS
+	echo 5 >"$CG/other/$FILES.nr_group_requests" || fail "cannot limit it"
+	ns_of_read "$SCHED" --direct=0 --fadvise_hint=random
+	expect "$((NS - without)) more" "$NS - $without <= 350"
+}
+
 needs_groups
-run_cases buffered direct
+run_cases buffered direct limited_elsewhere
