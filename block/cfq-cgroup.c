@@ -57,9 +57,7 @@ cfqc_css_alloc(struct cgroup_subsys_state *parent)
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	cfq_cgroup_init(&new->cfqc);
-	/* The root group is there before work can be done. */
-	if (parent)
-		cfq_follow_soon(false);
+	cfq_follow_soon(false);
 	return &new->css;
 }
 

@@ -353,13 +353,8 @@ static int cfq_follow_unified(struct fsnotify_group *group)
 /* Does what was not done before, if somebody has mounted version 2. */
 static void cfq_follow_begin(struct work_struct *work)
 {
-	/* Groups may come before anything else is there. */
-	struct fsnotify_group *group = smp_load_acquire(&cfq_follow_group);
-	int ret;
+	const int ret = cfq_follow_unified(cfq_follow_group);
 
-	if (!group)
-		return;
-	ret = cfq_follow_unified(group);
 	if (ret)
 		cfq_follow_failed(ret);
 	else if (cfq_follow_mark && xchg(&cfq_follow_all, 0))
@@ -374,7 +369,7 @@ void cfq_follow_soon(bool all)
 {
 	if (all)
 		WRITE_ONCE(cfq_follow_all, 1);
-	/* Else that comes with cfq_follow_init(), if it succeeds. */
+	/* Groups may come before anything else is there: see cfq_follow_init(). */
 	if (smp_load_acquire(&cfq_follow_group))
 		schedule_work(&cfq_follow_work);
 }

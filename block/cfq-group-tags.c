@@ -26,8 +26,8 @@
  *    little for some to use a disk well when it is their turn.
  *
  * 2. Limits.  A group may be limited to a number of requests on a device
- *    (cfq.nr_group_requests).  If it is, or one above, each counts from
- *    before it has a descriptor until it is done, in its group and all above;
+ *    (cfq.nr_group_requests).  If it is, or one above, each of its requests counts
+ *    from before it has a descriptor until it is done, in its group and all above;
  *    not so what comes to a full group without having asked, as what is written
  *    back.  A task that finds one of these full sleeps on the list of that
  *    group; what is done there makes room, which is given to the first one on
@@ -143,21 +143,22 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 
 /*
  * The group that holds a place for a request of the current task within all
- * limits; or NULL if the task's group is not limited.
+ * limits; or NULL if the task's group is not limited, or if there is no place and
+ * that is not waited for.
  *
- * To wait for one, cfqmd->lock is dropped, in process context with the device's queue
+ * To wait, cfqmd->lock is dropped, in process context with the device's queue
  * entered.  What holds a place is on its way to the device and gives it back
  * when it is done, so the wait ends with that; and as whoever freezes the queue
  * waits for all requests, the scheduler outlives it.
  */
-struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd)
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	__must_hold(&cfqmd->lock)
 {
 	struct cfq_data *cfqd = cfq_group_get_current(cfqmd), *place = NULL;
 	struct cfq_data *obstacle = cfqd_obstacle(cfqd);
 	struct cfq_waiter waiter = { .cfqd = cfqd };
 
-	if (cfqd_limited(cfqd)) {
+	if (cfqd_limited(cfqd) && (!obstacle || wait)) {
 		place = cfqd;
 		if (obstacle)
 			cfq_wait(&waiter, &obstacle->waiters);

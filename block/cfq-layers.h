@@ -111,7 +111,7 @@ static inline bool cfq_groups_limited(void)
 
 bool cfq_group_limits_current(const struct cfq_data *cfqd);
 bool cfq_group_current_full(struct cfq_meta_data *cfqmd);
-struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd);
+struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
 bool cfq_group_hold(struct cfq_data *cfqd, bool anyway);
 void cfq_group_release(struct cfq_data *cfqd);
 
@@ -198,7 +198,7 @@ static inline bool cfq_groups_limited(void) { return false; }
 static inline bool cfq_group_limits_current(const struct cfq_data *cfqd) { return false; }
 static inline bool cfq_group_current_full(struct cfq_meta_data *cfqmd) { return false; }
 static inline struct cfq_data *
-cfq_group_get_place(struct cfq_meta_data *cfqmd) { return NULL; }
+cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait) { return NULL; }
 static inline bool cfq_group_hold(struct cfq_data *cfqd, bool anyway) { return true; }
 static inline void cfq_group_release(struct cfq_data *cfqd) { }
 

@@ -464,19 +464,34 @@ static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
 #define CFQ_CAUSE_NS		NSEC_PER_MSEC
 
 /*
- * For whom does a kernel thread write to a journal, if its bio does not tell?  For the
- * task whose write, which it waited for, was completed just now; and a thread that goes
- * on does so for whom it began.  NULL if it is for itself.
+ * For whom does a kernel thread write @rq to a journal?  One of its bios may tell.
+ * Else it is for the task whose write, which it waited for, was completed just
+ * now; and a thread that goes on does so for whom it began.
  */
-static noinline struct cfq_cgroup *
-cfq_journal_cause(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
-		  u64 now_ns)
+static noinline enum cfq_slot
+cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
+		 struct request *rq, struct cfq_cgroup **cfqc, u64 now_ns)
 {
 	const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, CFQ_SLOT_BEHALF);
+	struct cfq_cgroup *own = NULL, *cause = NULL;
+	enum cfq_slot slot = CFQ_SLOT_SYNC;
+	struct bio *bio;
 
+	__rq_for_each_bio(bio, rq) {
+		slot = cfq_bio_slot(bio, &own);
+		if (slot == CFQ_SLOT_BEHALF) {
+			*cfqc = own;
+			return slot;
+		}
+	}
 	if (cfqmd->sync_writer && cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns)
-		return cfqmd->sync_writer->cfqc;
-	return cfqq && cfqq->sent_ns + NSEC_PER_SEC > now_ns ? cfqq->cfqd->cfqc : NULL;
+		cause = cfqmd->sync_writer->cfqc;
+	else if (cfqq && cfqq->sent_ns + NSEC_PER_SEC > now_ns)
+		cause = cfqq->cfqd->cfqc;
+	if (!cause || cause == own)
+		return slot;
+	*cfqc = cause;
+	return CFQ_SLOT_BEHALF;
 }
 
 /*
@@ -492,18 +507,14 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       u64 now_ns)
 {
 	unsigned short ioprio = cfq_effective_ioprio(req_get_ioprio(rq));
-	struct cfq_cgroup *cfqc, *cause = NULL;
+	struct cfq_cgroup *cfqc;
 	enum cfq_slot slot = cfq_bio_slot(rq->bio, &cfqc);
 	struct cfq_queue *cfqq;
 
 	if (unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
 	    slot >= CFQ_SLOT_SYNC && op_is_write(req_op(rq)) &&
 	    (current->flags & PF_KTHREAD))
-		cause = cfq_journal_cause(cic, cfqmd, now_ns);
-	if (unlikely(cause && cause != cfqc)) {
-		cfqc = cause;
-		slot = CFQ_SLOT_BEHALF;
-	}
+		slot = cfq_journal_slot(cic, cfqmd, rq, &cfqc, now_ns);
 
 	cfqq = cic_cfqq(cic, cfqmd, slot);
 	if (slot >= CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc &&

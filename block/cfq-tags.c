@@ -89,7 +89,7 @@ static void cfq_wait_for_place(struct request_queue *q)
 		return;
 	cic = icq_to_cic(icq);
 	cfq_lock(cfqmd);
-	cfqd = cfq_group_get_place(cfqmd);
+	cfqd = cfq_group_get_place(cfqmd, true);
 	if (cfqd && cic->nr_places && cic->places != cfqd) {
 		/* Who shares @cic has some in another group: it is there until queued. */
 		cfq_group_release(cfqd);
@@ -104,16 +104,25 @@ static void cfq_wait_for_place(struct request_queue *q)
 	put_io_context(icq->ioc);
 }
 
-/* Hand a place, if one was waited for, to @rq, which has its descriptor. */
+/*
+ * Hand a place, if there may be a limit, to @rq, which has its descriptor: one that was
+ * waited for, or, if that must not be done, one that is there.
+ */
 static noinline void cfq_place_request(struct request *rq,
 				       struct cfq_io_cq *cic)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 
+	if (!READ_ONCE(cic->nr_places) &&
+	    !((rq->cmd_flags & REQ_NOWAIT) && cfq_task_limited(rq->q, rq_is_sync(rq))))
+		return;
+
 	cfq_lock(cfqmd);
 	if (cic->nr_places) {
 		WRITE_ONCE(cic->nr_places, cic->nr_places - 1);
 		rq->elv.priv[1] = cic->places;
+	} else {
+		rq->elv.priv[1] = cfq_group_get_place(cfqmd, false);
 	}
 	cfq_unlock(cfqmd);
 }
@@ -457,11 +466,8 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	bool urgent = cfq_opf_urgent(opf);
 
-	/*
-	 * One that is polled for did not come to cfq_bio_merge(), and others, that do,
-	 * shall not use its queue.  Flushes are counted by what is asked for here.
-	 */
-	if (unlikely((opf & REQ_POLLED) || op_is_flush(opf)))
+	/* It did not come to cfq_bio_merge(), and others, that do, shall not use its queue. */
+	if (unlikely(opf & REQ_POLLED))
 		data->nr_tags = 1;
 	/* Tried again, as a processor went away: it has its place. */
 	if (data->shallow_depth)
@@ -528,13 +534,13 @@ void cfq_prepare_request(struct request *rq)
 		cfq_lock(cfqmd);
 		WRITE_ONCE(cfqmd->dd.nr_flushes, cfqmd->dd.nr_flushes + 1);
 		cfqmd->dd.flush_since_ns = rq->fifo_time;
-		/* It is counted there, and may not be seen here again before it is done. */
+		/* It is counted there from now on, and comes here again only when it is done. */
 		if (rq->elv.icq)
 			cic_end_admission(icq_to_cic(rq->elv.icq));
 		cfq_unlock(cfqmd);
 	}
 
-	if (rq->elv.icq && unlikely(READ_ONCE(icq_to_cic(rq->elv.icq)->nr_places)))
+	if (unlikely(cfq_groups_limited()) && rq->elv.icq)
 		cfq_place_request(rq, icq_to_cic(rq->elv.icq));
 }
 
@@ -550,7 +556,8 @@ void cfq_give_up_request(struct request *rq)
 	struct cfq_io_cq *cic = NULL;
 	unsigned long flags;
 
-	if (rq->elv.icq && !(rq->rq_flags & RQF_STARTED))
+	/* That of a flush has ended when it came. */
+	if (rq->elv.icq && !(rq->rq_flags & RQF_STARTED) && !rq->flush.seq)
 		cic = icq_to_cic(rq->elv.icq);
 	if (!place && likely(!cic || !READ_ONCE(cic->admitted)))
 		return;

@@ -111,7 +111,7 @@ splats() {
 }
 
 # run_cases FUNCTION... [: LONG...]: runs each in a clean state, prints KTAP, exits. Of those that
-# take long it is one, by the seed, or with $LONG all.
+# take long it is the first, with another $SEED another one, or with $LONG all.
 run_cases() {
 	local case_nr=0 nr_failed=0 chosen='' splats_before case_
 

@@ -15,17 +15,25 @@ limit() {
 	echo "$2" >"$CG/$1/$FILES.nr_group_requests" || fail "cannot limit $1 to $2"
 }
 
-# holds_more GROUP NUMBER: than that, counted or not. A task that keeps many under way takes long to
-# have all of them under way again after a limit was lifted, as fio counts what is done.
-holds_more() {
-	local most=0 nr
+# most_there GROUP: requests, counted or not; leaves in MOST the largest number of many looks
+most_there() {
+	local nr queued inflight
 
+	MOST=0
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		nr=$(($(stat "$1" queued) + $(stat "$1" inflight)))
-		[ "$nr" -le "$most" ] || most=$nr
+		queued=$(stat "$1" queued)
+		inflight=$(stat "$1" inflight)
+		nr=$((${queued:-0} + ${inflight:-0}))
+		[ "$nr" -le "$MOST" ] || MOST=$nr
 		sleep 0.07
 	done
-	expect "$1 has up to $most requests" "$most > $2"
+}
+
+# holds_more GROUP NUMBER: than that. A task that keeps many under way takes long to have all of
+# them under way again after a limit was lifted, as fio counts what is done.
+holds_more() {
+	most_there "$1"
+	expect "$1 has up to $MOST requests" "$MOST > $2"
 }
 
 # start_deep GROUP DEPTH FIRST_MB [FIO_OPTION...]: so many random reads of one task at a time
@@ -285,6 +293,18 @@ uring() {
 	goes_on
 }
 
+# Those of a batch have descriptors before any of them is queued
+uring_batch() {
+	title "eight reads that io_uring sends at once keep within a limit of two from the first on"
+	load_null irqmode=2 completion_nsec=400000000 gb=1
+	prepare_sched
+	make_group g
+	limit g 2
+	start_load g - read 1 0 --ioengine=io_uring --iodepth=8 --iodepth_batch_submit=8
+	most_there g
+	expect "g has up to $MOST requests" "$MOST == 2"
+}
+
 # NOWAIT writes that pass through a flush, as the device has a cache and does not know FUA
 flush_nowait() {
 	title "who must not wait, with writes that flush: none is lost, and the kernel is content"
@@ -468,6 +488,6 @@ burst_real_time() {
 }
 
 needs_groups
-run_cases legacy_form within below not_overtaken lowered raised nowait uring flush_nowait \
-	shared_io workers waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time \
+run_cases legacy_form within below not_overtaken lowered raised nowait uring uring_batch \
+	flush_nowait shared_io workers waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time \
 	unified_form beside_written_back

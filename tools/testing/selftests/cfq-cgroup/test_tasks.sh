@@ -111,7 +111,7 @@ before_crowd() {
 rt_before_crowd() { before_crowd rt/4 be/4; }
 be_before_crowd() { before_crowd be/4 idle; }
 
-# What it flushes has nothing to write, but each has a descriptor until the disk says so
+# The cache is clean, but each flush has a descriptor until it ends
 rt_before_flushes() {
 	local alone files
 
