@@ -489,5 +489,5 @@ burst_real_time() {
 
 needs_groups
 run_cases legacy_form within below not_overtaken lowered raised nowait uring uring_batch \
-	flush_nowait shared_io workers waiters burst_500_500 burst_100_100 burst_100_500 burst_real_time \
-	unified_form beside_written_back
+	flush_nowait shared_io workers waiters burst_500_500 burst_100_100 burst_100_500 \
+	burst_real_time unified_form beside_written_back
