@@ -216,7 +216,7 @@ struct cfq_driver_data {
 	sector_t		last_position;	/* end of the last one sent */
 	unsigned int		nr_first_in_driver; /* sent out of order */
 	u64			first_since_ns;	/* that one of those is waited for */
-	unsigned int		nr_flushes;	/* to come, or in the device; so, too */
+	unsigned int		nr_flushes;	/* or to come; locklessly, too */
 	u64			flush_since_ns;	/* when the last one came */
 	u64			flush_ns;	/* what they took, not charged yet */
 	bool			flushed;	/* one ended, none of others since */
