@@ -2,82 +2,66 @@
 /*
  * CFQ I/O scheduler: the per-task layer.
  *
- * What it shares out is the time of the device.  Every task has a cfq_queue
- * (cfqq) for its synchronous requests of each class; asynchronous writes share one
- * cfqq per priority, and so do synchronous requests that a task submits on behalf of a
- * group that is not its own.  All cfqqs of one group on one device belong to a
- * cfq_data (cfqd), and this file only ever looks at one cfqd.  Which cfqd is
- * served, and when, is the business of the group layer (block/cfq-groups.c);
- * without it there is one cfqd per device.
+ * It shares out the time of the device.  Each task has a cfq_queue (cfqq) for
+ * its synchronous requests of each class.  Asynchronous writes share one cfqq
+ * per priority, and so do synchronous requests that tasks submit on behalf of
+ * another group.  All cfqqs of one group on one device belong to a cfq_data
+ * (cfqd), and this file only ever looks at one cfqd.  Which cfqd is served is
+ * up to the group layer (block/cfq-groups.c); without it there is one per
+ * device.
  *
- * Here is the way of a request: insertion, merging, dispatch and completion.
- * The queues are in block/cfq-queue.c, who gets a descriptor is decided in
- * block/cfq-tags.c, and what both layers share is block/cfq-sched.h.
+ * This file follows a request: insertion, merging, dispatch, completion.
+ * Queues are in block/cfq-queue.c, descriptors in block/cfq-tags.c, and what
+ * both layers share in block/cfq-sched.h.
  *
- * 1. Time.  A request is charged the device time that it took, as far as that
- *    can be known (block/cfq-device.c).  On a disk it is known only at completion,
- *    so a queue is charged what its requests used to cost when one is sent, and
- *    the difference when it comes back.  So the order is right with any number of
- *    requests in flight.
+ * 1. Time.  A request is charged the device time that it took
+ *    (block/cfq-device.c).  A disk tells only at completion, so its queue is
+ *    charged in advance what its requests used to cost, and then the
+ *    difference: so the order is right with any number of requests in flight.
  *
  * 2. Order.  Each class (real time, best effort, idle) has a service tree,
- *    sorted by virtual time: time charged over weight, where the weight of a
- *    queue is the length of the slice that its priority stands for (40..180
- *    for levels 7..0, 100 at level 4; two fifths of that if asynchronous).
- *    The next request comes from the queue of the least virtual time that has
- *    one queued; for how long a queue is on its tree stands in block/cfq-sched.h.
+ *    sorted by virtual time: time charged over weight.  The weight is the
+ *    length of a slice of the priority: 40..180 for levels 7..0, two fifths of
+ *    that if asynchronous.  The queue of least virtual time with a request
+ *    queued is next.
  *
- *    On a disk, no queue gets further ahead of the one most behind than a
- *    base slice of virtual time, even if the device could take more: with a
- *    few tasks, each with one request, all would be in the device at once and
- *    priorities would decide nothing.  For the same reason a class waits while
- *    a better one has requests in flight, but not for ever: after a while one
- *    of its requests is sent all the same (cfq_class_wait_ns()).
+ *    On a disk, no queue gets further ahead of the one most behind than a base
+ *    slice: else a few tasks with one request each would all be in the device
+ *    at once, and priorities would decide nothing.  For the same reason a class
+ *    waits while a better one has requests in flight, up to
+ *    cfq_class_wait_ns().  Without a head a queue waits only while the device
+ *    is busy (block/cfq-device.c, 2): for a better class and, if it is ahead by
+ *    a smaller lead, for queues of another level.
  *
- *    Without a head a queue waits only while the device is busy
- *    (block/cfq-device.c, 2): for a better class and, if it is ahead by a
- *    smaller lead, for queues of another level.  Who takes what others leave
- *    unused owes them little for it.
+ * 3. Slices.  On a disk a sequential synchronous queue whose turn comes becomes
+ *    the active one, and has the head for itself for a slice.  When it runs dry
+ *    we wait for its next request (slice_idle), if its think time says that it
+ *    comes soon.  Seeky queues get no slices: the more of them are in the
+ *    device at once, the better a disk can order them, and the charge keeps
+ *    them fair.
  *
- * 3. Slices.  Sequential synchronous queues profit from having the head for
- *    themselves.  When the turn of such a queue comes on a disk, it becomes
- *    the active queue and keeps the device for a slice of its priority; when
- *    it runs dry we wait for its next request (slice_idle), provided that
- *    its think time says that this is shorter than the wait.  Seeky queues
- *    get no slices: the more of them are in the device at once, the better a
- *    disk can order them, and the charge keeps them fair.
+ *    Streams and asynchronous queues keep the head for long.  If a seeky queue
+ *    that ran dry is the only one of its class, or due before one of these, we
+ *    wait for it, too (group_idle): else a lower class, another group or a
+ *    stream would get its time.  And what keeps the head for long sends nothing
+ *    while a synchronous queue that is due before it has a request in the disk.
  *
- *    Some queues keep the head for long: those that will take a slice, and
- *    asynchronous ones.  If the queue that ran dry is the only one of its
- *    class, or is due before one of these, we wait for its next request
- *    (group_idle) even if it is seeky: otherwise a lower class, another group
- *    or a stream would get the time that belongs to it.  And a queue that keeps
- *    the head for long sends nothing while a synchronous one that is due before
- *    it has a request in the disk.
+ *    Waiting needs no timer while nobody else wants the device; a dispatch that
+ *    finds other requests and must not send them arms it.
  *
- *    A new queue that gets no slices has more than its part for a while: see
- *    cfqq_favour().
+ * 4. Preemption.  A better class that has something to do ends the slice.
+ *    While the active queue idles, one with a request close to the head takes
+ *    the rest of its slice (as two tasks that read one file in turns).  A task
+ *    that exits gives up its slice at once.
  *
- *    Waiting needs no timer while nobody else wants the device; it is armed
- *    by a dispatch that finds other requests and must not send them.
+ * 5. Choice within a queue.  The request nearest to the head, going up; one
+ *    behind it counts back_seek_penalty times its distance, up to
+ *    back_seek_max.  One older than its fifo_expire goes first; this is looked
+ *    at when a slice begins and every quantum requests.  Without a head the
+ *    oldest goes first.
  *
- * 4. Preemption.  A better class that has something to do ends the slice of the
- *    active queue.  While that idles, another queue that has a request close to
- *    the head takes what is left of it (a close cooperator; e.g. two tasks that
- *    read one file in turns).  A task that exits gives up its slice at once.
- *
- * 5. Choice within a queue.  The request that is nearest to the head, going
- *    up; a request behind the head counts back_seek_penalty times its
- *    distance, up to back_seek_max.  A request that is older than its
- *    fifo_expire goes first; this is looked at when a slice begins and every
- *    quantum requests.  Where there is no head the oldest goes first, as order
- *    gains nothing and would let some wait for long.
- *
- * 6. What others wait for.  Requests for metadata, the journal and swap space are
- *    sent before others, of which one is sent now and then: cfq_opf_urgent(),
- *    cfq_urgent_request(), cfq_other_request(), rq_for_others().
- *
- * 7. The lock.  A completion does not take it unless it has to: cfq_leave_done().
+ * 6. Urgent requests, for metadata, the journal and swap space, go before
+ *    others: cfq_opf_urgent().
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged when they end (cfq_end_flush()).
@@ -99,11 +83,6 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/cfq.h>
 
-/*
- * Insertion.
- */
-
-/* Does the queued @rq continue another queued request, or lead up to one? */
 static bool cfqq_rq_has_neighbour(struct request *rq)
 {
 	struct request *prev = elv_rb_former_request(rq->q, rq);
@@ -123,13 +102,13 @@ static void cfqq_add_seek(struct cfq_queue *cfqq, bool seek)
 	cfqd->seek_samples = min(cfqd->seek_samples + 1, CFQ_SEEK_HISTORY);
 }
 
-/* Learn from the new, queued @rq how the task thinks and how it moves. */
+/* Learn from the new @rq how the task thinks and moves. */
 static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 				   u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
-	/* It is for slices, and for waiting, which is not done elsewhere. */
+	/* Only slices and waiting need that. */
 	if (!cfqq->sync || (!dd->one_head && !dd->access_work))
 		return;
 
@@ -142,7 +121,7 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 		cfq_ttime_add(&cfqq->ttime_total_ns, &cfqq->ttime_samples, ns);
 	}
 
-	/* Readahead sends a stream's pieces in any order: not a seek. */
+	/* Readahead sends a stream's pieces in any order: no seek. */
 	if (cfqq->nr_queued > 1 && cfqq_rq_has_neighbour(rq)) {
 		cfqq_add_seek(cfqq, false);
 		cfqq->last_request_end = max(cfqq->last_request_end,
@@ -155,14 +134,17 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	cfqq->last_request_end = rq_end_sector(rq);
 }
 
-/* What @entity may be ahead of its equals: by its turn alone a group is by a group_slice. */
+/*
+ * How far may @entity be ahead of equals?  A turn alone puts a group a
+ * group_slice ahead.
+ */
 static s64 cfq_due_lead_ns(const struct cfq_driver_data *dd,
 			   const struct cfq_entity *entity)
 {
 	return (entity->trees->queues ? 4 : 8) * cfq_lead_ns(dd, entity, 1);
 }
 
-/* Has @first, or one above it, had too much for what it reads to be urgent? */
+/* Has @first, or one above it, had too much for its reads to be urgent? */
 bool cfq_in_debt(const struct cfq_driver_data *dd,
 		 const struct cfq_entity *first, u64 now_ns)
 {
@@ -176,9 +158,9 @@ bool cfq_in_debt(const struct cfq_driver_data *dd,
 }
 
 /*
- * Is the urgent @rq sent for others than those whose it is?  Of memory that is swapped
- * out that is so if a task needs it that is of another group, and not in debt itself:
- * who takes more and more, or a thread for him, would have all of the device.
+ * Is the urgent @rq for others than its owner?  Swap is only for another group
+ * that is not in debt: else who takes more and more memory would have all of
+ * the device.
  */
 static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 			  u64 now_ns)
@@ -199,11 +181,11 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 	return behalf;
 }
 
-/* For how long only deadly signals end a pause, and how long one may be. */
+/* For how long only deadly signals end a pause, and the longest pause. */
 #define CFQ_REPAYMENT_NS		(2 * (u64)NSEC_PER_SEC)
 #define CFQ_LONGEST_REPAYMENT_NS	(8 * (u64)NSEC_PER_SEC)
 
-/* Is the urgent @rq, which is for @cfqq, really to be sent before all others? */
+/* Is the urgent @rq of @cfqq really to be sent before all others? */
 static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 				u64 now_ns)
 {
@@ -217,7 +199,7 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 		if ((!op_is_write(req_op(rq)) && !current->journal_info) ||
 		    (rq->cmd_flags & REQ_SWAP))
 			return false;
-		/* As in a journal, all may wait for it: no more than is written back. */
+		/* All may wait for it, as for a journal: treat it as written back. */
 		rq->cmd_flags |= REQ_BACKGROUND;
 		until_ns = now_ns + CFQ_LONGEST_REPAYMENT_NS;
 		pause_ns = cfq_pause_ns(cfqq->cost_ns, 1, 1);
@@ -258,7 +240,7 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 		cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
 	if (cfqq_on_tree(cfqq)) {
 		list_del_init(&cfqq->idle_node);
-		/* It may have been there with what is urgent only. */
+		/* It may be there with urgent requests only. */
 		if (dd->one_head)
 			cfq_group_became_busy(cfqd, urgent, now_ns);
 	} else {
@@ -269,9 +251,8 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 }
 
 /*
- * Who has taken from better classes, or from his equals, pays for it when nobody
- * waits for him: where the task goes back to user mode, without a lock.  So he is
- * not in debt when somebody does.  For how long: cfq_entity_borrow().
+ * Who has borrowed (cfq_entity_borrow()) pays when nobody waits for him: on the
+ * way back to user mode, where he holds no lock.
  */
 struct cfq_repayment {
 	struct callback_head	work;
@@ -280,7 +261,6 @@ struct cfq_repayment {
 	u64			deaf_until_ns;
 };
 
-/* Return: false if a signal came first, or the task exits. */
 static bool cfq_sleep_until(u64 until_ns, unsigned int state)
 {
 	ktime_t until = ns_to_ktime(until_ns);
@@ -303,7 +283,7 @@ static void cfq_repay(struct callback_head *work)
 	until_ns = min(repayment->until_ns, now_ns + repayment->borrowed_ns);
 	deaf_until_ns = repayment->deaf_until_ns;
 	kfree(repayment);
-	/* With io_uring such work is done there as well, with a mutex held. */
+	/* io_uring runs task work there as well, with a mutex held. */
 	if (current->in_execve)
 		until_ns = 0;
 	if (cfq_sleep_until(min(until_ns, deaf_until_ns), TASK_KILLABLE))
@@ -311,7 +291,7 @@ static void cfq_repay(struct callback_head *work)
 	module_put(THIS_MODULE);
 }
 
-/* The current task has sent urgent requests: it goes on later. */
+/* The current task has sent urgent requests: it pauses later. */
 static noinline void cfq_repay_later(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const u64 until_ns = cfqmd->repay_until_ns;
@@ -320,12 +300,12 @@ static noinline void cfq_repay_later(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	cfqmd->repay_until_ns = 0;
 	cfqmd->repay_ns = 0;
-	/* Workers of io_uring go on with nothing locked, its thread that polls does not. */
+	/* Workers of io_uring hold no lock then, but its polling thread does. */
 	if ((current->flags & (PF_KTHREAD | PF_EXITING)) ||
 	    ((current->flags & PF_USER_WORKER) &&
 	     !((current->flags & PF_IO_WORKER) && current->worker_private)))
 		return;
-	/* Without memory he remains in debt. */
+	/* Without memory the debt remains. */
 	repayment = kmalloc_obj(*repayment, GFP_NOWAIT | __GFP_NOWARN |
 						   __GFP_NOMEMALLOC);
 	if (!repayment)
@@ -342,10 +322,10 @@ static noinline void cfq_repay_later(struct cfq_meta_data *cfqmd, u64 now_ns)
 }
 
 /*
- * Nothing more is to be sent now, or it is.  While a device without a head
- * works, or where it is left idle for somebody, there is no use in asking before
- * cfq_should_ask_again(), unless for a queue that need not wait, or when a timer
- * says so.  One is set in case that what is waited for is stuck, or does not come.
+ * Note whether requests are withheld.  While a device without a head works, or
+ * idles for somebody, nobody needs to ask before cfq_should_ask_again(), but
+ * for a queue that need not wait.  A timer asks in case what is waited for is
+ * stuck or does not come.
  */
 static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 			     u64 now_ns)
@@ -359,22 +339,21 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 		   (dd->nr_in_driver ||
 		    (dd->strict && cfqmd->expected_until_ns > now_ns)));
 	if (cfqmd->nothing_to_send) {
-		/* A timer that is there after this undoes it in cfq_idle_timer(). */
+		/* Pairs with that in cfq_idle_timer(). */
 		smp_mb();
 	}
 	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
 	    !hrtimer_is_queued(&dd->idle_timer))
 		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
-	/* No completion will tell that the time is over. */
+	/* No completion will tell that this is over. */
 	if (withheld && (!dd->nr_in_driver || dd->strict) &&
 	    cfqmd->expected_until_ns > now_ns)
 		cfq_ask_at(dd, cfqmd->expected_until_ns);
 }
 
 /*
- * A request of @cfqq was queued.  Where processors are short, who has others in flash
- * that is busy need not hurry, unless for real time: it is sent with what the next
- * completions make room for.  If more is queued, that may be about to be asked for.
+ * A request of @cfqq was queued.  If processors are short, who has others in
+ * busy flash need not hurry, unless real time: the next completions make room.
  */
 static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
@@ -402,10 +381,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	/*
-	 * Not scheduled: what was sent before and came back, data that had to
-	 * wait for a flush, and what never was ours (on reserved tags).
-	 */
+	/* Not scheduled: came back, waited for a flush, or is on a reserved tag. */
 	if ((flags & BLK_MQ_INSERT_AT_HEAD) ||
 	    !(rq->rq_flags & RQF_USE_SCHED)) {
 		trace_block_rq_insert(rq);
@@ -433,14 +409,14 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	if (rq->elv.icq)
 		cic_end_admission(icq_to_cic(rq->elv.icq));
 	cfq_ask_for(cfqq, urgent, now_ns);
-	/* Where a task goes on with what another has begun: see cfq_try_merge(). */
+	/* One task may go on where another began: see cfq_try_merge(). */
 	if (cfqq->shared && rq_mergeable(rq))
 		elv_rqhash_add(q, rq);
 	if (!q->last_merge)
 		q->last_merge = rq;
 }
 
-/* It may be known better by now what the device is (block/cfq-heads.c). */
+/* Decide anew what the device is (block/cfq-heads.c). */
 static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const bool strict = cfqmd->dd.strict;
@@ -452,7 +428,7 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 		return;
 	cfqmd->dd.held_cfqq = NULL;
 	cfqmd->dd.held_for_equal = false;
-	/* That of a plug may be earlier than what was just completed. */
+	/* The time of a plug may be before the last completion. */
 	cfq_end_idle(cfqmd, U64_MAX);
 	cfq_groups_end_turn(cfqmd, now_ns, "drain");
 	cfq_device_set_one_head(&cfqmd->dd, one_head, now_ns);
@@ -484,10 +460,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	cfq_unlock(cfqmd);
 }
 
-/*
- * Merging.  Only within a queue: what one task reads is not put into the
- * request of another, which may be of another group or class.
- */
+/* Merging, only within a queue: another may be of another group or class. */
 
 static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 			    struct bio *bio)
@@ -499,7 +472,7 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 	if (!rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf) ||
 	    cfq_opf_urgent(rq->cmd_flags) != cfq_opf_urgent(bio->bi_opf))
 		return false;
-	/* Of who was in debt @rq may be, and wait for its turn. */
+	/* @rq may be of who is in debt, and wait for its turn. */
 	if (current->journal_info && bio_op(bio) == REQ_OP_READ)
 		return false;
 
@@ -523,8 +496,8 @@ static int cfq_end_cmp(const void *key, const struct rb_node *node)
 }
 
 /*
- * Called from blk_mq_sched_try_merge(), for merges of either kind: requests of a
- * task's own queue need no hash.
+ * Find a request of the task's queue that @bio continues or leads up to,
+ * without a hash.
  */
 static int cfq_request_merge(struct request_queue *q, struct request **req,
 			     struct bio *bio)
@@ -552,9 +525,8 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 }
 
 /*
- * Not if nothing is there to be merged with; of what many share, the task may have
- * used another queue last, so the hash is asked.  Where it would have to wait for
- * the lock it does without: plugs have merged.
+ * The task may have used another shared queue last, so for those the hash is
+ * asked as well.  If the lock is taken this is left out: plugs have merged.
  */
 static noinline bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 				   unsigned int nr_segs)
@@ -574,7 +546,7 @@ static noinline bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 		cfqq = cic_cfqq(cic, cfqmd, slot);
 	if ((slot < CFQ_SLOT_SYNC || (cfqq && READ_ONCE(cfqq->nr_queued))) &&
 	    spin_trylock_irq(&cfqmd->lock)) {
-		/* Should it have to wait, it is not in the line of who was before. */
+		/* If it must wait for a descriptor, then in the right group's line. */
 		if (slot < CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc)
 			cfqq = cic_renew_cfqq(cic, cfqmd, cfqc, slot,
 					      cfq_effective_ioprio(bio->bi_ioprio));
@@ -594,11 +566,10 @@ static noinline bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 #define CFQ_BLOCK_BYTES	SZ_64K
 
 /*
- * Is @bio a block that a file system reads in the page cache of its device, and so
- * urgent, though it does not say so?  There are its metadata, and who needs some waits
- * for this, maybe with more locked: ahead of others, or where the pieces of a file lie.
- * Where the device is read as a file it is the folio that is locked, and not a buffer of
- * it.  Nobody waits for a direct read.
+ * Is @bio metadata that is not marked so: a block that a file system reads in
+ * the page cache of its device?  Who needs it waits, maybe with more locked.  A
+ * read of the device as a file locks the folio, not a buffer of it; a direct
+ * read has no page there.
  */
 static bool cfq_bio_holds_up(struct bio *bio)
 {
@@ -612,26 +583,23 @@ static bool cfq_bio_holds_up(struct bio *bio)
 	folio = page_folio(bio_page(bio));
 	if (likely(folio_test_locked(folio)))
 		return false;
-	/* What is read directly may go to a page of a file that is just removed. */
+	/* A direct read may go to a page of a file that is being removed. */
 	guard(rcu)();
 	mapping = folio_mapping(folio);
 	/* Swap space has no host. */
 	return mapping && mapping->host && S_ISBLK(mapping->host->i_mode);
 }
 
-/*
- * Called for each bio that might be merged, before it has a request.
- * Return: whether it is done with.
- */
+/* Called for each bio that might be merged.  Return: whether it is done with. */
 static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
 	const struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
-	/* When it is seen to be done shall not be up to who waits for it. */
+	/* Its completion shall not depend on who polls for it. */
 	if (unlikely(bio->bi_opf & REQ_POLLED)) {
 		bio_clear_polled(bio);
-		/* Descriptors that are kept would be looked for as polled ones. */
+		/* Cached descriptors would be looked for as polled ones. */
 		if (current->plug)
 			current->plug->nr_ios = 1;
 	}
@@ -647,7 +615,6 @@ static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
 	return true;
 }
 
-/* A bio was added to @rq, at its end or at its front. */
 static void cfq_request_merged(struct request_queue *q, struct request *rq,
 			       enum elv_merge type)
 {
@@ -655,16 +622,13 @@ static void cfq_request_merged(struct request_queue *q, struct request *rq,
 
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
 	if (type == ELEVATOR_BACK_MERGE) {
-		/* This is where a stream will go on. */
 		cfqq->last_request_end = rq_end_sector(rq);
 	} else if (type == ELEVATOR_FRONT_MERGE) {
-		/* It has a new first sector: sort it in again. */
 		elv_rb_del(&cfqq->sort_list, rq);
 		elv_rb_add(&cfqq->sort_list, rq);
 	}
 }
 
-/* @next, which came after it in the same queue, was merged into @rq. */
 static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 				struct request *next)
 {
@@ -680,10 +644,6 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 	}
 	cfqq_unlink_rq(cfqq, next);
 }
-
-/*
- * Choosing a queue.
- */
 
 static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -701,12 +661,12 @@ static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 	trace_cfq_select(cfqq->cfqd, cfqq, &cfqq->entity, "slice");
 }
 
-/* Of so many queues, those most behind, one that is close is looked for. */
+/* So many queues, those most behind, are looked at for a close one. */
 #define CFQ_COOPERATORS		16
 
 /*
- * What is left of the slice of @active is for a sync queue of its class whose next
- * request is near the head.  Return: that, NULL if there is none.
+ * Give the rest of the slice of @active to a queue of its class near the head,
+ * or NULL.
  */
 static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_ns)
 {
@@ -741,10 +701,7 @@ static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
 	return used_ns >= cfqq_slice_ns(cfqq);
 }
 
-/*
- * Ask the active queue.  Return: whether it decides, with the queue to be
- * served in *@cfqqp, or NULL to wait for it.
- */
+/* Does the active queue decide?  Then *@cfqqp is to be served, or NULL to wait for it. */
 static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 			      struct cfq_queue **cfqqp)
 {
@@ -760,7 +717,7 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 		goto expire;
 
 	if (cfqq->nr_queued) {
-		/* It may only have been waited for, without a slice. */
+		/* It may have been waited for without a slice. */
 		const bool slice = cfqq_wants_slice(cfqq);
 
 		end = slice ? "used" : "seeky";
@@ -788,10 +745,7 @@ expire:
 	return false;
 }
 
-/*
- * The oldest request of @cfqd of which the class, or that of its group, is
- * overdue, unless there is none that may be sent.
- */
+/* The oldest request of an overdue class of @cfqd, or of any if its group is overdue. */
 static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 						  bool group_overdue,
 						  u64 now_ns)
@@ -804,20 +758,17 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 }
 
 /*
- * No request smaller than this takes long; and only of what takes longer than that
- * a part may be lost to let somebody go first: what is less than a task needs to go
- * on cannot be waited for.
+ * No request smaller than this takes long.  If one takes longer than this, the
+ * device may idle for a part of that to let somebody go first.
  */
 #define CFQ_LONG_BYTES	(64U << 10)
 #define CFQ_LONG_NS	(500 * NSEC_PER_USEC)
 #define CFQ_HOLD_PART	8
 
 /*
- * Hold the next request of @cfqq, which may take long, back for those who are
- * due before it, its group or one above, and have requests in the device, or
- * until just now somebody had: a timer tells when that is over.  Not for longer,
- * since anything of its group was sent, than a class may have to wait.
- * Return: whether it is held.
+ * Hold the next request of @cfqq, if it takes long, for those due before it, or
+ * before its groups, who have requests in the device, or had until just now.
+ * But not for longer than a class may have to wait.
  */
 static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -836,7 +787,7 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 		until_ns = list_last_entry(&cfqmd->idle_cfqqs, struct cfq_queue,
 					   idle_node)->last_end_ns +
 			   long_ns / CFQ_HOLD_PART;
-	/* Of a group with others below it is not known who has requests there. */
+	/* cfq_entity_in_driver() does not know it of a group with others below. */
 	if (until_ns <= now_ns && !dd->nr_in_driver)
 		return false;
 	for (; entity; entity = cfq_above(entity)) {
@@ -863,9 +814,8 @@ static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /*
- * A group that has left @cfqq, on a device without a head, what is sent now, is not owed
- * it, and whose tasks wait for descriptors not more than may be the time until they have
- * them.
+ * On a device without a head groups are not owed what they left to @cfqq, or
+ * less if tasks of theirs wait for descriptors.
  */
 static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -886,7 +836,6 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 	}
 }
 
-/* The queue to be served next, or NULL if none may be. */
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
@@ -907,7 +856,7 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			    cfqq_hold_long(cfqq, now_ns))
 				continue;
 			slice = cfqq_wants_slice(cfqq);
-			/* A slice is for the group's own turn. */
+			/* A slice is only for the group's own turn. */
 			if (slice && !cfq_group_has_turn(cfqd))
 				continue;
 			if (cfq_order_matters(dd) && cfqq_outran_others(cfqq))
@@ -923,13 +872,8 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 }
 
 /*
- * Dispatch and completion.
- */
-
-/*
- * A request was held back, as it takes long without a head, and one of @cfqq is
- * sent.  If it comes from somebody else, to a device that is empty, and so soon
- * that @cfqq was still on its tree, the time since its last one is charged to it.
+ * A long request was held back, and @cfqq sends one to an empty device.  If
+ * that is another queue, which was waited for, it is charged the idle time.
  */
 static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -945,7 +889,7 @@ static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 	dd->held_for_equal = false;
 }
 
-/* @rq of @cfqq is sent, has waited, and is taken to cost @cost_ns without a head. */
+/* @rq of @cfqq is sent; without a head it costs about @cost_ns. */
 static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
 					     struct request *rq, u64 waited_ns,
 					     u64 cost_ns, u64 now_ns)
@@ -983,7 +927,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	const u64 queued_ns = rq->fifo_time;
 	u64 cost_ns;
 
-	/* Time in which the device was idle is charged if it was for us. */
+	/* Idle time of the device is charged to whom it was for. */
 	if (unlikely(dd->held_cfqq))
 		cfqq_end_hold(cfqq, now_ns);
 	if (!dd->nr_in_driver && cfqq->idle_until_ns >= now_ns) {
@@ -991,7 +935,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 				now_ns - dd->charged_until_ns);
 	} else if (!dd->nr_in_driver || (dd->one_head &&
 		   dd->sent_ns + cfq_stuck_ns(dd) <= now_ns)) {
-		/* It was for nobody, or all that is there is stuck. */
+		/* It was for nobody, or all in the device is stuck. */
 		dd->charged_until_ns = max(dd->charged_until_ns, now_ns);
 	}
 	dd->sent_ns = now_ns;
@@ -1021,7 +965,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 			 now_ns);
 }
 
-/* @rq is sent out of order: it is urgent, or better classes kept it waiting. */
+/* @rq is sent out of order: it is urgent, or its class is overdue. */
 static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
@@ -1036,7 +980,7 @@ static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 	return rq;
 }
 
-/* The next request of @cfqq, which may send one, unless it is held back. */
+/* The next request of @cfqq, or NULL if a sample is waited for. */
 static struct request *cfqq_give_request(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
@@ -1054,8 +998,8 @@ static struct request *cfqq_give_request(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /*
- * The next request of all, or NULL if none may be sent now.  A queue that has a
- * device without a head for itself is often met there, and leaves nothing to choose.
+ * The next one in order, or NULL.  The short way is for a queue that has flash
+ * to itself.
  */
 static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
@@ -1095,10 +1039,9 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 }
 
 /*
- * The next request that goes before all others.  Maybe nobody waits for what is written
- * back, and there may be so much of it that a disk serves nothing else, for a second
- * or for ever: so few at a time do, and only for half of it; more in turn.  But then
- * they go before what is waited for, too, of which there may be as much.
+ * The next urgent request.  What is only written back may have no end, and
+ * maybe nobody waits for it: it goes first in every other period of 2^27 ns,
+ * few at a time.
  */
 #define CFQ_WRITTEN_BACK_SHIFT	27
 
@@ -1117,9 +1060,8 @@ static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
 }
 
 /*
- * There may be urgent requests without end, too, each of them of somebody who is not
- * yet in debt, or for a journal.  Among them is one of others as often as costs an
- * eighth of the time, or as a class waits.
+ * Urgent requests may have no end: one in order goes between them as often as
+ * costs an eighth of the time, or as a class waits.
  */
 #define CFQ_OTHER_WAIT_COSTS	8
 
@@ -1131,7 +1073,7 @@ static noinline struct request *cfq_other_request(struct cfq_meta_data *cfqmd,
 
 	if (cfqmd->other_sent_ns + wait_ns > now_ns)
 		return NULL;
-	/* In order it may be an urgent one, too; but those are charged. */
+	/* It may be an urgent one, too. */
 	cfqmd->other_sent_ns = now_ns;
 	return cfq_next_request(cfqmd, now_ns);
 }
@@ -1152,7 +1094,7 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		goto unlock;
 
 choose:
-	/* A disk is charged by it; elsewhere that of a plug is near enough. */
+	/* The time of a plug will do except for charging a disk. */
 	now_ns = cfqmd->dd.one_head ? ktime_get_ns() : blk_time_get_ns();
 	cfq_end_idle(cfqmd, now_ns);
 	rq = cfq_urgent_request(cfqmd, now_ns);
@@ -1190,10 +1132,7 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 	       !list_empty(&cfqmd->dispatch);
 }
 
-/*
- * @cfqq has nothing queued and nothing in the device: for how long should its
- * next request be waited for, in ns?
- */
+/* How long is the next request of the empty @cfqq waited for, in ns? */
 static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
@@ -1203,7 +1142,6 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 	if (!dd->one_head || !cfqq->sync || !cfqq->owned ||
 	    !cfq_group_has_turn(cfqd) || cfq_must_empty(dd))
 		return 0;
-	/* What is to be served before it must not wait for it. */
 	if (cfq_first_better(&cfqd->queues, cfqq->entity.class))
 		return 0;
 	if (cfqq_is_active(cfqq)) {
@@ -1217,7 +1155,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 		return 0;
 	if (cfqq_wants_slice(cfqq) && !cfqq_is_active(cfqq))
 		return dd->tun.slice_idle_ns;
-	/* Would another class or group have it, or one that keeps the head? */
+	/* Would another class or group get its time, or one that keeps the head? */
 	next = cfq_st_next(&cfqq->entity);
 	if ((!next || cfqq_keeps_head(entity_to_cfqq(next))) &&
 	    cfqq_think_time_within(cfqq, dd->tun.group_idle_ns))
@@ -1225,10 +1163,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 	return 0;
 }
 
-/*
- * @cfqq has become empty, and so has the device of its requests.  After an @urgent
- * one there is no need to wait for the next, unless it interrupted a slice.
- */
+/* @cfqq is empty.  After an @urgent request wait only if that interrupted a slice. */
 static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -1256,9 +1191,8 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 #define CFQ_FLUSH_NS	(8 * CFQ_STUCK_NS)
 
 /*
- * A request was completed beside a flush, or is the first one after it.  Return: by how
- * much it took longer than such do, as far as that was after the flush came: a cache
- * that is clean takes no time from others.
+ * A request was completed beside a flush, or first after it.  Return: how much
+ * longer than usual it took since the flush came.
  */
 static u64 cfq_taken_by_flush(struct cfq_driver_data *dd, const struct cfq_done *done,
 			      u64 spent_ns, u64 cost_ns)
@@ -1271,7 +1205,6 @@ static u64 cfq_taken_by_flush(struct cfq_driver_data *dd, const struct cfq_done 
 	return ns;
 }
 
-/* What a request of @cfqq that is no longer in the device has left behind. */
 static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -1284,7 +1217,6 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 	cfqq->nr_in_driver--;
 	if (unlikely(done->charged & RQ_FIRST)) {
 		dd->nr_first_in_driver--;
-		/* The wait for the next one begins, if it was this that was waited for. */
 		if (done->end_ns - cfq_done_in_driver_ns(done) <= dd->first_since_ns)
 			dd->first_since_ns = done->end_ns;
 		cfqd->cfqmd->nr_written_back -= cfq_opf_written_back(done->opf);
@@ -1301,7 +1233,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		if (unlikely(dd->nr_flushes || dd->flushed) && dd->one_head) {
 			spent_ns -= cfq_taken_by_flush(dd, done, spent_ns,
 						       cfqq->cost_ns);
-			/* What is always so is learned by and by. */
+			/* Learn by and by what is always so. */
 			learn_ns = min(learn_ns, spent_ns + spent_ns / 8);
 		}
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
@@ -1319,12 +1251,10 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 }
 
 /*
- * Requests are withheld.  After a completion, is it worth asking for one?  A busy
- * device without a head does not run out of work, so there it is done for several
- * completions at a time, or the processor would be the bottleneck.  Where it is short
- * all the same, and who is ahead waits whatever room there is, who is waited for asks
- * himself, and for the others it is done when half of what was there, and be it so
- * many, is done.
+ * Is it worth asking for withheld requests after a completion?  A busy device
+ * without a head does not run dry, so only once for several, or the processor
+ * would be the bottleneck.  If processors are late all the same: once half of
+ * what was there, and at least so many, came back.
  */
 #define CFQ_STRICT_BATCH	4U
 
@@ -1342,7 +1272,7 @@ static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
 }
 
-/* Charge what was completed, and let go of it. */
+/* Charge what was completed, and drop its references. */
 void cfq_take_done(struct cfq_meta_data *cfqmd)
 {
 	struct cfq_done *done, *next;
@@ -1367,10 +1297,7 @@ void cfq_take_done(struct cfq_meta_data *cfqmd)
 	}
 }
 
-/*
- * Requests have ended: others may go on.  Return: whether they are to be asked for,
- * without the lock.
- */
+/* Requests have ended.  Return: whether to run the queues, without the lock. */
 static bool cfq_go_on(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	if (unlikely(cfqmd->nr_waiting))
@@ -1380,7 +1307,6 @@ static bool cfq_go_on(struct cfq_meta_data *cfqmd, u64 now_ns)
 	if (!cfq_should_ask_again(cfqmd)) {
 		const bool expected = cfqmd->expected_until_ns > now_ns;
 
-		/* Those for whom others wait may not come back. */
 		if (cfqmd->dd.strict && expected)
 			cfq_ask_at(&cfqmd->dd, cfqmd->expected_until_ns);
 		if (cfqmd->dd.nr_in_driver || expected)
@@ -1404,7 +1330,6 @@ static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd, u64 now_ns)
 		blk_mq_run_hw_queues(cfqmd->dd.queue, true);
 }
 
-/* What @rq leaves behind, which was in the device and leaves its queue. */
 static void rq_to_done(struct request *rq, struct cfq_done *done, u64 now_ns)
 {
 	done->cfqq = rq_cfqq(rq);
@@ -1418,7 +1343,7 @@ static void rq_to_done(struct request *rq, struct cfq_done *done, u64 now_ns)
 	rq->elv.priv[1] = NULL;
 }
 
-/* Let go of @rq, which was not completed: it @came_back, or was never sent. */
+/* @rq was not completed: it @came_back, or was never sent. */
 static void cfq_release_request(struct request *rq, bool came_back)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
@@ -1430,13 +1355,13 @@ static void cfq_release_request(struct request *rq, bool came_back)
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
 	if (done.charged & RQ_IN_DRIVER) {
-		/* That says nothing of how long requests take. */
+		/* Do not learn from it. */
 		if (cfqmd->dd.par.probe == rq)
 			cfqmd->dd.par.probe = NULL;
 		cfqmd->dd.par.window_other = true;
 		cfqq_completed(done.cfqq, &done);
 	}
-	/* It has its place again. */
+	/* It keeps its place within limits. */
 	if ((done.charged & RQ_HELD) && came_back)
 		rq->elv.priv[1] = cfqd;
 	else if (done.charged & RQ_HELD)
@@ -1447,17 +1372,16 @@ static void cfq_release_request(struct request *rq, bool came_back)
 }
 
 /*
- * Leave what was completed to who has the lock next.  Return: false if that has to
- * be done now: the head is charged by it, others wait for it, or it is the last of
- * a task or group that has ended, of which nothing is to linger.
+ * Leave @done to who takes the lock next.  Return: false if that cannot wait: a
+ * head is charged by it, others wait for it, or its task or group has ended.
  */
 static bool cfq_leave_done(struct cfq_meta_data *cfqmd, struct cfq_done *done)
 {
 	const struct cfq_queue *cfqq = done->cfqq;
 
-	/* From now on it is anybody's, and so is @cfqq. */
+	/* After this @done and @cfqq are anybody's. */
 	guard(rcu)();
-	/* It is a full barrier, as is that in cfq_done_meanwhile(). */
+	/* A full barrier, as in cfq_done_meanwhile(). */
 	llist_add(&done->node, &cfqmd->done);
 	return !READ_ONCE(cfqmd->dd.one_head) && !READ_ONCE(cfqmd->withheld) &&
 	       !READ_ONCE(cfqmd->nr_waiting) && !cfq_groups_limited() &&
@@ -1475,7 +1399,7 @@ static void cfq_completed_request(struct request *rq, u64 now_ns)
 		done = &cfqmd->records[rq->mq_hctx->queue_num *
 				       cfqmd->record_stride + rq->internal_tag];
 	rq_to_done(rq, done, now_ns);
-	/* With the lock, what is left here is taken before it goes away. */
+	/* @here is looked at before it goes away. */
 	if (!cfq_leave_done(cfqmd, done) || done == &here)
 		cfq_take_completed(cfqmd, now_ns);
 }
@@ -1487,12 +1411,11 @@ static void cfq_requeue_request(struct request *rq)
 }
 
 /*
- * A request that was to flush the cache is done with, or was not.  What a disk did for
- * it is charged to the queue that its task used last, and not to who comes next.  If
- * there was nothing else to do, that is the time since the flush came, or since the last
- * request was completed.  Else it is what was taken from others meanwhile, or from the
- * next one by a flush before; but never more than the time that this one was there.  Of
- * the flush after data that a disk cannot write through its cache nobody tells.
+ * A request with a flush is done with, or was never sent.  A disk's time for it
+ * is charged to the queue that its task used last: what was taken from others
+ * meanwhile, or if there was nothing else to do, the time since it came or the
+ * last completion; but no more than it was there.  Nobody tells of the flush
+ * after data that a disk cannot write through its cache.
  */
 static noinline void cfq_end_flush(struct request *rq)
 {
@@ -1529,7 +1452,7 @@ unlock:
 
 static void cfq_finish_request(struct request *rq)
 {
-	/* Data that only has a flush after it was a request as others. */
+	/* Data with only a flush after it was a request as others. */
 	if (unlikely(rq->flush.seq) && (rq->flush.seq == RQ_TO_FLUSH ||
 					!(rq->rq_flags & RQF_STARTED)))
 		cfq_end_flush(rq);
@@ -1546,18 +1469,14 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
 	struct cfq_meta_data *cfqmd = container_of(timer, struct cfq_meta_data,
 						   dd.idle_timer);
 
-	/* Pairs with that of cfq_set_withheld(), which may see it queued yet. */
+	/* Pairs with cfq_set_withheld(), which may still see it queued. */
 	smp_mb();
 	WRITE_ONCE(cfqmd->nothing_to_send, false);
 	blk_mq_run_hw_queues(cfqmd->dd.queue, true);
 	return HRTIMER_NORESTART;
 }
 
-/*
- * For the group layer.
- */
-
-/* Set up per-task CFQ of a group on a device: @cfqd is zeroed. */
+/* Set up @cfqd, which is zeroed. */
 void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 {
 	enum cfq_class class;
@@ -1569,10 +1488,7 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 		INIT_LIST_HEAD(&cfqd->line[class]);
 }
 
-/*
- * No new request will come to @cfqd.  Gives up the queues that belong to nobody
- * but the group; those that still have requests last until these are gone.
- */
+/* No new request will come to @cfqd: give up its shared queues. */
 void cfq_data_exit(struct cfq_data *cfqd)
 {
 	struct cfq_queue **slot = &cfqd->shared_cfqq[0][0][0];
@@ -1585,11 +1501,7 @@ void cfq_data_exit(struct cfq_data *cfqd)
 			cfqq_disown(*slot);
 }
 
-/*
- * Tasks and devices come and go.
- */
-
-/* The task exits, or the scheduler does.  Holds the io_context lock. */
+/* The task exits, or the scheduler does.  The io_context lock is held. */
 static void cfq_exit_icq(struct io_cq *icq)
 {
 	struct cfq_io_cq *cic = icq_to_cic(icq);
@@ -1663,7 +1575,6 @@ static void cfq_exit_sched(struct elevator_queue *eq)
 	cfq_unlock(cfqmd);
 	cfq_groups_exit(cfqmd);
 	kvfree(cfqmd->records);
-	/* What ends above may still have started it. */
 	hrtimer_cancel(&cfqmd->dd.idle_timer);
 	WARN_ON_ONCE(!list_empty(&cfqmd->dispatch) || cfqmd->nr_queued ||
 		     cfqmd->dd.nr_in_driver);
@@ -1731,7 +1642,7 @@ err_pool:
 
 static void __exit cfq_exit(void)
 {
-	/* Who has let go of the module at the end of cfq_repay() may be there yet. */
+	/* Who did module_put() at the end of cfq_repay() may still be in there. */
 	synchronize_rcu_tasks();
 	elv_unregister(&iosched_cfq);
 	cfq_groups_unregister();
