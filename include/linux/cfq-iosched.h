@@ -8,8 +8,7 @@
  *       cfq_queue  one per task and class (sync), or per priority (shared);
  *                  owns requests
  *
- * Both layers order what they serve on the same kind of service tree, by
- * virtual device time: see block/cfq-sched.h.
+ * How both order what they serve: block/cfq-sched.h.
  */
 #ifndef _LINUX_CFQ_IOSCHED_H
 #define _LINUX_CFQ_IOSCHED_H
@@ -76,7 +75,7 @@ struct cfq_member {
 	u64			idle_since_ns;	/* CFQ_NOT_IDLE if it only waits */
 };
 
-/* What is counted of a group and all below it, for cfq.stat. */
+/* What is counted of a group and those below it, for cfq.stat. */
 enum cfq_stat {
 	CFQ_STAT_TIME,		/* ns, of the device */
 	CFQ_STAT_SECTORS,	/* of requests when they are sent */
@@ -122,7 +121,7 @@ struct cfq_parallelism {
 	u64		window_start_ns;
 	unsigned int	parallel;	/* CFQ_PARALLEL_ONE is one */
 
-	/* Done in this window, unless there were others: see cfq_count_read(). */
+	/* In this window, unless there were others: see cfq_count_read(). */
 	unsigned int	window_reads;
 	unsigned int	window_pages;
 	s64		window_wait_ns;
@@ -130,8 +129,7 @@ struct cfq_parallelism {
 	struct cfq_fit	fit;
 	unsigned int	access;		/* work of a read beside its data */
 
-	/* One request at a time is watched. */
-	struct request	*probe;
+	struct request	*probe;		/* one at a time is watched */
 	u64		probe_sent_ns;
 	unsigned int	probe_bytes;	/* of data */
 	unsigned int	probe_nr;	/* requests in the device before it */
@@ -139,8 +137,7 @@ struct cfq_parallelism {
 	unsigned int	probe_work;	/* and their work */
 	bool		probe_alone;	/* all but by itself */
 
-	/* What reads [0] and writes [1] take by themselves, for a page. */
-	u64		page_ns[2];
+	u64		page_ns[2];	/* that reads and writes take by themselves */
 	unsigned int	page_samples[2];
 	unsigned int	write_work;	/* of a page; see cfq_request_work() */
 	u64		sample_until_ns; /* to be had; 0 if none was waited for */
@@ -156,24 +153,19 @@ enum cfq_duel_phase {
 };
 
 struct cfq_duel {
-	bool		of_turns;	/* or not; else it is of strictness */
+	bool		of_turns;	/* else of strictness */
 	bool		other;		/* than at first: it is better */
 	enum cfq_duel_phase phase;
 	unsigned int	won;		/* running */
 	u64		unit_ns;	/* of how long it takes */
-	u64		phase_ns;	/* its begin */
+	u64		phase_ns;
 	u64		next_ns;	/* when something is to be decided */
 	u64		again_ns;	/* not before that */
 	u64		pause_ns;	/* to the next one, if it is lost */
-	/*
-	 * What was done in this phase, and in a second of the one before: by all,
-	 * and by [1] those whom it is to serve.
-	 */
-	u64		done[2];
-	u64		rate[2];
+	u64		done[2];	/* in this phase: by all, by whom it is for */
+	u64		rate[2];	/* in the last one, for each second */
 };
 
-/* What the device is. */
 struct cfq_heads {
 	bool		told_one;	/* it says: one head */
 	bool		watched;	/* a read takes as long as a head needs */
@@ -197,21 +189,13 @@ struct cfq_heads {
 /* What exists once per device because the hardware does. */
 struct cfq_driver_data {
 	struct request_queue	*queue;
-	/*
-	 * The device is used as if it had one head: it works on one request at a
-	 * time, seeks cost, and waiting for the next nearby request can pay.
-	 */
+	/* Used as if it does one request at a time, seeks cost and waiting can pay. */
 	bool			one_head;
-	/* Not used as if it had one head: who is ahead waits, whatever room there is. */
-	bool			strict;
-	/*
-	 * Whose request was held back, as it takes long, since one was sent, for
-	 * comparison only; in this look for one, for an equal: order matters then.
-	 */
+	bool			strict;		/* who is ahead waits, though there is room */
+	/* Whose long request was held back since one was sent; to compare. */
 	const struct cfq_queue	*held_cfqq;
-	bool			held_for_equal;
-	/* Requests sent, not completed; read locklessly by cfq_nr_descriptors(). */
-	unsigned int		nr_in_driver;
+	bool			held_for_equal;	/* just now: so order matters */
+	unsigned int		nr_in_driver;	/* sent, not completed; locklessly, too */
 	unsigned int		pages_in_driver; /* of these; see rq_set_sent() */
 	sector_t		last_position;	/* end of the last one sent */
 	unsigned int		nr_first_in_driver; /* sent out of order */
@@ -221,22 +205,16 @@ struct cfq_driver_data {
 	u64			flush_ns;	/* what they took, not charged yet */
 	bool			flushed;	/* one ended, none of others since */
 
-	/* Up to here the device's time, or as much, was spent on somebody. */
-	u64			charged_until_ns;
+	u64			charged_until_ns; /* time before this is spent */
 	unsigned int		work_in_driver;	/* of all sent, not completed */
 	unsigned int		access_work;	/* of each, beside that by size */
-	/*
-	 * With so much, beside access_work, it is full; that of those which seem
-	 * lost, since when; since when it is full and gives nothing back.
-	 */
-	unsigned int		full_work;
-	unsigned int		lost_work;
+	unsigned int		full_work;	/* that fills it, beside access_work */
+	unsigned int		lost_work;	/* of requests that seem lost */
 	u64			lost_since_ns;
-	u64			full_since_ns;
+	u64			full_since_ns;	/* and gives nothing back */
 	u64			mean_cost_ns;	/* of a request, about */
-	/* Without a head: what the work of CFQ_COST_PAGES costs. */
-	u64			pages_cost_ns;
-	unsigned int		cost_work; /* of which that is the mean */
+	u64			pages_cost_ns;	/* of CFQ_COST_PAGES, without a head */
+	unsigned int		cost_work;	/* that this is the mean of */
 	u64			discard_ns;	/* what one takes, or the like */
 	u64			sent_ns;	/* when the last request was */
 	struct cfq_parallelism	par;
@@ -247,11 +225,10 @@ struct cfq_driver_data {
 };
 
 /*
- * What a request leaves behind when it is completed.  Each descriptor has one,
- * as that of a request may be in use again before somebody has the lock and
- * looks at what it left.  It holds the request's place within limits and its
- * reference on its queue, and until then the request counts as one that is in
- * the device.
+ * What a request leaves behind when it is completed, until somebody has the
+ * lock: one for each descriptor, which may be in use again by then.  So long
+ * the request counts as in the device, and holds its place within limits and a
+ * reference on its queue.
  */
 struct cfq_done {
 	struct llist_node	node;		/* on cfqmd->done */
@@ -265,11 +242,10 @@ struct cfq_done {
 };
 
 /*
- * The requests of a task (sync) or of a priority (shared).  All fields are
- * protected by cfqmd->lock.  References are held by each cfq_io_cq and the
- * shared table that hand the queue out, and by every request from insertion
- * until what it left behind is looked at.  Completions read @owned, and merges
- * @nr_queued, locklessly.
+ * The requests of a task (sync) or of a priority (shared), under cfqmd->lock.
+ * A reference is held by each cfq_io_cq and shared table that hands the queue
+ * out, and by each request until what it left is looked at.  @owned and
+ * @nr_queued are read locklessly, too.
  */
 struct cfq_queue {
 	struct rcu_head		rcu;		/* see cfq_io_cq */
@@ -278,8 +254,8 @@ struct cfq_queue {
 	int			ref;
 	pid_t			pid;		/* of the first task, for debugfs */
 
-	struct rb_root		sort_list;	/* queued requests by sector */
-	struct list_head	fifo;		/* queued requests by age */
+	struct rb_root		sort_list;	/* queued, by sector */
+	struct list_head	fifo;		/* queued, not urgent, by age */
 	struct request		*next_rq;	/* to be sent: nearest, or oldest */
 	unsigned int		nr_queued;
 	unsigned int		nr_in_driver;
@@ -299,23 +275,20 @@ struct cfq_queue {
 
 	u64			served_ns;	/* less a part of its absence */
 
-	/* Think time: moving sums, fixed point with 8 fractional bits. */
 	u64			last_end_ns;
-	u64			ttime_total_ns;
+	u64			ttime_total_ns;	/* think time: see cfq_ttime_add() */
 	unsigned int		ttime_samples;
-	/* One bit a request, set if it was far from its predecessor. */
-	u32			seek_history;
+	u32			seek_history;	/* one bit a request: was it far? */
 	unsigned int		seek_samples;	/* bits of it that count */
 	sector_t		last_request_end;
 };
 
 /*
- * Per-task CFQ of one group on one device.  All fields are protected by
- * cfqmd->lock, @row_node in addition by the group layer's own locks; limits, and
- * the requests for cfq.stat, are read under RCU, too.  References are held by
- * the grid (one, until the cgroup or the scheduler goes away), by each
- * cfq_queue, by the cfq_data of each child group, by each place within a limit,
- * and for each task that is in line for a descriptor or was just let in.
+ * Per-task CFQ of one group on one device.  All is under cfqmd->lock, @row_node
+ * also under the grid's locks; @cfqc, limits and what cfq.stat counts are read
+ * under RCU, too.  References: the grid's one, until the cgroup or the
+ * scheduler goes away, and one for each cfq_queue, cfq_data of a child group,
+ * place within a limit, and task in line for a descriptor or just let in.
  */
 struct cfq_data {
 	struct cfq_meta_data	*cfqmd;
@@ -323,29 +296,25 @@ struct cfq_data {
 	struct cfq_cgroup	*cfqc;		/* NULL once removed, or without */
 	u64			cgroup_id;	/* also then; 1 is the root group */
 
-	/* The per-task layer. */
 	struct cfq_trees	queues;
 	struct cfq_queue	*active_cfqq;	/* has a slice to itself */
-	/* Async ones, and sync ones for others than the tasks of the group. */
+	/* Async, and sync for others than the tasks of the group. */
 	struct cfq_queue	*shared_cfqq[2][CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
 	unsigned int		nr_queued;	/* requests */
 	unsigned int		nr_in_driver;	/* requests */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
 	u32			seek_history;	/* of all its tasks together */
 	unsigned int		seek_samples;
-	/* One that is new has more than its part, see cfqq_favour(). */
-	struct cfq_queue	*favoured_cfqq;
-	s64			favours_ns;	/* that such were not charged */
+	struct cfq_queue	*favoured_cfqq;	/* new, see cfqq_favour() */
+	s64			favours_ns;	/* not charged for that */
 	u64			head_kept_ns;	/* by streams or writeback */
 	u64			sent_ns;	/* when its last request was */
-	/* Tasks that wait for a descriptor, and when one was let in last. */
-	struct list_head	line[CFQ_NR_CLASSES];
-	u64			line_served_ns[CFQ_NR_CLASSES];
+	struct list_head	line[CFQ_NR_CLASSES]; /* tasks without a descriptor */
+	u64			line_served_ns[CFQ_NR_CLASSES]; /* one was let in */
 	unsigned int		nr_admitted;	/* from it, no request queued yet */
 	u64			admitted_ns;	/* when the last one was */
 
 #ifdef CONFIG_CFQ_CGROUP
-	/* The group layer. */
 	struct cfq_member	tasks;		/* among the child groups */
 	struct cfq_member	self;		/* among the siblings */
 	struct cfq_trees	members;
@@ -364,18 +333,18 @@ struct cfq_data {
 
 /*
  * The scheduler of one device.  @nr_queued, @withheld, @nothing_to_send,
- * @nr_waiting and @nr_admitted are read locklessly, too.
+ * @nr_waiting, @nr_admitted, @dd.one_head and whether @dispatch is empty are
+ * read locklessly, too.
  */
 struct cfq_meta_data {
 	/*
-	 * Protects everything here.  It is held in all calls whose description
-	 * gives no other context.  Taken with interrupts off, inside queue_lock
-	 * and the io_context lock; the group layer's grid lock nests inside it.
+	 * Protects all here, and is held in all calls unless said otherwise.
+	 * Taken with interrupts off, inside queue_lock and the io_context lock;
+	 * cfq_grid_lock nests inside it.
 	 */
 	spinlock_t		lock;
 	struct cfq_driver_data	dd;
-	/* What was completed since somebody had the lock: looked at first. */
-	struct llist_head	done;
+	struct llist_head	done;	/* completed since somebody had the lock */
 	struct cfq_done		*records;	/* one a descriptor; NULL: no memory */
 	unsigned int		nr_records;	/* for each hardware queue */
 	unsigned int		record_stride;	/* as many, 0 if these share theirs */
@@ -400,8 +369,7 @@ struct cfq_meta_data {
 	struct cfq_queue	*merge_cfqq;	/* of a bio, while it is tried */
 	struct cfq_queue	oom_cfqq;	/* if none can be allocated */
 	struct cfq_data		root;		/* or the only one */
-	/* Who just had something to do, or got a descriptor, may be back. */
-	u64			expected_until_ns;
+	u64			expected_until_ns; /* who had something to do may be back */
 #ifdef CONFIG_CFQ_CGROUP
 	unsigned int		nr_busy_groups;	/* their tasks have something to do */
 	struct cfq_data		*active_cfqd;	/* whose turn it is */
