@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CFQ I/O scheduler: the queues of tasks.
- *
- * Which requests are on them, when they are busy, and to which one a request
- * goes.
+ * CFQ I/O scheduler: the queues of tasks: their requests, when they are busy,
+ * and to which one a request goes.
  */
 #include <linux/slab.h>
 
@@ -14,11 +12,9 @@
 struct kmem_cache *cfq_pool;
 
 /*
- * Does @cfqq read here and there?  A new queue, of which little but a few seeks
- * is known, is believed to be as the others of its group, and if no more is
- * known of these, to be seeky: a stream shows what it is with its second
- * request.  Else each of many random readers would have the head for itself,
- * and be waited for, until it has shown what it is.
+ * Does @cfqq read here and there?  Until more than a few seeks are known it is
+ * taken to be as its group, and without any to be seeky: a stream shows itself
+ * with its second request, but each of many random readers would be waited for.
  */
 bool cfqq_seeky(const struct cfq_queue *cfqq)
 {
@@ -29,7 +25,7 @@ bool cfqq_seeky(const struct cfq_queue *cfqq)
 		cfq_history_seeky(cfqd->seek_history, cfqd->seek_samples));
 }
 
-/* Is it worth giving @cfqq the head, if there is one, and waiting for it? */
+/* Is it worth giving @cfqq the head of a disk for itself, and waiting for it? */
 bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
@@ -39,7 +35,7 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 	       cfqq_think_time_within(cfqq, dd->tun.slice_idle_ns);
 }
 
-/* Length of the slice of @cfqq, less where many wait for theirs. */
+/* Shorter where many wait for theirs. */
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
 {
 	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
@@ -66,12 +62,11 @@ static void cfqq_update_weight(struct cfq_queue *cfqq)
 
 /*
  * Favour.  A program that starts reads here and there, one request after the
- * other, and its part of a disk is small beside many streams.  So one queue at a
- * time that is neither a stream nor old has the larger half of its group's
- * time, with low_latency.  What such queues have beyond their part is a budget
- * of the group, which fills up by a part of what all others have: there is
- * nothing in it for who forks or pauses, and groups do not notice.  It is counted
- * where a queue is charged less, in advance or when that is set right.
+ * other, and its part of a disk is small beside many streams.  So with
+ * low_latency one queue at a time that is neither a stream nor old has the
+ * larger half of its group's time.  That is paid from a budget of the group,
+ * which fills up by a part of what all others have: there is nothing in it for
+ * who forks or pauses, and other groups do not notice.
  */
 #define CFQ_FAVOURS_NS		(3 * (s64)NSEC_PER_SEC)
 #define CFQ_FAVOURS_PART	16
@@ -88,11 +83,9 @@ static bool cfqq_favourable(const struct cfq_queue *cfqq)
 }
 
 /*
- * @cfqq, on a disk, has a request: is it favoured from now on?  Only where
- * others keep the head for long, and as long as they do.  Among those that read
- * here and there it would leave the disk nothing to put in order; and where one
- * of these was taken for a stream, as two of its first reads were near each
- * other, that one would wait for the favoured, and all others for both.
+ * @cfqq, on a disk, has a request: favour it, if it is worth it, while others
+ * keep the head for long.  Among seeky ones it would leave the disk nothing to
+ * put in order.
  */
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -104,7 +97,6 @@ void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 		cfqd->favoured_cfqq = NULL;
 		return;
 	}
-	/* Between one request and the next it may be on no tree. */
 	if (other && cfqq_favourable(other) &&
 	    (cfqq_on_tree(other) || other->last_end_ns + idle_ns > now_ns))
 		return;
@@ -112,7 +104,6 @@ void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 		cfqd->favoured_cfqq = cfqq;
 }
 
-/* @cfqq had some of a disk's time. */
 void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -125,7 +116,7 @@ void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
 		cfqd->favoured_cfqq = NULL;
 }
 
-/* What @cfqq, which has more, sends after @rq: the nearest, or the oldest. */
+/* What @cfqq sends after @rq: the nearest, or the oldest. */
 static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
 				     struct request *rq)
 {
@@ -139,7 +130,6 @@ static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
 			     elv_rb_former_request(rq->q, rq));
 }
 
-/* Take @rq off the lists of its queue. */
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -151,7 +141,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 		cfqq->next_rq = cfqq->nr_queued > 1 ?
 				cfqq_rq_after(cfqq, rq) : NULL;
 	elv_rb_del(&cfqq->sort_list, rq);
-	/* As one of a shared queue, or as something was merged to its end. */
+	/* Of a shared queue, or something was merged to its end. */
 	if (ELV_ON_HASH(rq))
 		elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
@@ -162,7 +152,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 		cfq_group_ready(cfqd, -1);
 }
 
-/* @cfqq, which was on no tree, has a request; an @urgent one needs no turn. */
+/* @cfqq, on no tree, has a request; an @urgent one needs no turn. */
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -170,15 +160,15 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	s64 credit_ns = 0;
 
 	/*
-	 * However many come that are new, the clock goes on.  On a disk who was away
-	 * has up to a slice of what was his, a shortened one unless that was just now;
+	 * A new queue comes in later (block/cfq-sched.h).  On a disk one that
+	 * was away gets up to a slice back, a full one only if it was just now,
 	 * and is as good as new after a while.
 	 */
 	if (!cfqq->sent_ns) {
 		credit_ns = -cfq_vdisktime_delta(cfqq->cost_ns,
 						 cfqq->entity.weight);
 	} else if (dd->one_head) {
-		/* That of a plug may be before the end of its first request. */
+		/* The time of a plug may be before its last request's end. */
 		const u64 away_ns = now_ns - min(now_ns, cfqq->last_end_ns);
 
 		credit_ns = away_ns < dd->tun.slice_idle_ns ?
@@ -186,7 +176,7 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 		cfqq->served_ns -= min(cfqq->served_ns,
 				       away_ns / CFQ_FAVOURS_PART);
 	}
-	/* Of a sync queue it does not depend on the tunables. */
+	/* That of sync queues does not depend on the tunables. */
 	if (!cfqq->sync)
 		cfqq_update_weight(cfqq);
 	cfq_st_add(cfq_entity_tree(&cfqq->entity), &cfqq->entity, credit_ns);
@@ -195,13 +185,10 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 }
 
 /*
- * Is @cfqq, where order matters, so far ahead of others that it has to wait?
- *
- * On a disk by a slice, or at all if it keeps the head for long: who is further
- * behind is in the disk, and due next, or waits for the group's turn.  Without a
- * head only if that one is of another level: to hold a flood back for a lone reader
- * among its equals costs some of the device.  There it is not done for async
- * queues, which are bounded in another way.
+ * Must @cfqq wait for others, where order matters?  On a disk if it is a slice
+ * ahead, or ahead at all and keeps the head: who is behind is in the disk, and
+ * due next.  Elsewhere only for another level: to hold a flood back for a lone
+ * reader costs some of the device.  Async queues are bounded in another way.
  */
 bool cfqq_outran_others(const struct cfq_queue *cfqq)
 {
@@ -219,7 +206,7 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
 	       cfq_lead_ns(dd, own, CFQ_MIXED_LEAD_PART);
 }
 
-/* @cfqq leaves its tree: it has had nothing to do since @now_ns. */
+/* It has had nothing to do since @now_ns. */
 void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
@@ -231,10 +218,7 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 		cfq_group_not_busy(cfqd, now_ns);
 }
 
-/*
- * Nothing may be sent: what hangs in the device is not waited for any more.
- * Return: whether something did.
- */
+/* Stop waiting for what hangs in the device.  Return: whether something did. */
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const u64 stuck_ns = cfq_stuck_ns(&cfqmd->dd);
@@ -254,7 +238,7 @@ bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return ended;
 }
 
-/* Has @cfqq nothing more to do?  Then it leaves its tree, now or in a moment. */
+/* If @cfqq has nothing to do it leaves its tree, now or in a moment. */
 void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
@@ -279,7 +263,7 @@ void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 	trace_cfq_charge(cfqq, ns, 0, "idle");
 }
 
-/* The slice of the active queue, if @cfqd has one, is over; @end says why. */
+/* End the slice of @cfqd, if there is one; @end says why. */
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 {
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
@@ -317,7 +301,6 @@ static noinline void cfqq_free(struct cfq_queue *cfqq)
 	cfq_group_put(cfqd);
 }
 
-/* Let go of @cfqq: the last reference frees it. */
 void cfqq_put(struct cfq_queue *cfqq)
 {
 	lockdep_assert_held(&cfqq->cfqd->cfqmd->lock);
@@ -327,9 +310,8 @@ void cfqq_put(struct cfq_queue *cfqq)
 }
 
 /*
- * Who handed out @cfqq lets go of it; requests may remain.  If others wait for
- * the end of its slice, the timer sends them: the caller may hold locks under
- * which the queue cannot be run.
+ * Who handed out @cfqq lets go of it; requests may remain.  A timer sends what
+ * waits for it, as the caller may hold locks.
  */
 void cfqq_disown(struct cfq_queue *cfqq)
 {
@@ -348,7 +330,7 @@ void cfqq_disown(struct cfq_queue *cfqq)
 	cfqq_put(cfqq);
 }
 
-/* @cfqq, all zeroes, becomes a queue of @cfqd; @ioprio is as it counts. */
+/* @cfqq is all zeroes; @ioprio is an effective one. */
 void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	       unsigned short ioprio)
 {
@@ -366,7 +348,7 @@ void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	cfqq_update_weight(cfqq);
 }
 
-/* A new queue with one reference, which takes over one on @cfqd. */
+/* Takes over a reference on @cfqd. */
 static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 				    unsigned short ioprio)
 {
@@ -384,10 +366,7 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 	return cfqq;
 }
 
-/*
- * The queue of @cfqd for @ioprio that belongs to no task, with a reference for
- * the caller.  Takes over a reference on @cfqd.
- */
+/* The shared queue of @cfqd, with a reference.  Takes over one on @cfqd. */
 static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 					      unsigned short ioprio)
 {
@@ -407,7 +386,6 @@ static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 	return *slot;
 }
 
-/* A task lets go of one of its queues. */
 void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		  enum cfq_slot slot)
 {
@@ -423,11 +401,8 @@ void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 }
 
 /*
- * A new queue of @cfqc for a task that moved there, or works for that group: it
- * leaves its old queues to the requests that are still on them.
- *
- * Context: cfqmd->lock held, RCU read side.
- * Return: the queue, without a reference; NULL for want of memory.
+ * A new queue of @cfqc, without a reference, or NULL: the task moved there or
+ * works for it, and leaves its old queues to their requests.  Needs RCU.
  */
 struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 				 struct cfq_meta_data *cfqmd,
@@ -451,7 +426,7 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 	return cfqq;
 }
 
-/* Is @cfqq, of one who shares the io_context of @cic, still in use? */
+/* Does another task that shares the io_context still use @cfqq? */
 static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
 			    const struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -460,13 +435,13 @@ static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
 		cfqq->sent_ns + NSEC_PER_SEC > now_ns);
 }
 
-/* So soon after a task's write was completed, a thread goes on because of it. */
+/* A thread that sends so soon after a task's write does it for this one. */
 #define CFQ_CAUSE_NS		NSEC_PER_MSEC
 
 /*
- * For whom does a kernel thread write @rq to a journal?  One of its bios may tell.
- * Else it is for the task whose write, which it waited for, was completed just
- * now; and a thread that goes on does so for whom it began.
+ * For whom does a kernel thread write @rq to a journal?  A bio may tell.  Else
+ * for the task whose write, which it waited for, was just completed; or for
+ * whom it began.
  */
 static noinline enum cfq_slot
 cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
@@ -495,12 +470,9 @@ cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 }
 
 /*
- * The queue for @rq, of the current task.  Tasks of several groups may share an
- * io_context: then its own queue is that of one group, and the others use those
- * that their groups have for requests on behalf of them.
- *
- * Context: cfqmd->lock held, RCU read side.
- * Return: the queue, without a reference; NULL for want of memory.
+ * The queue for @rq of the current task, without a reference, or NULL.  If
+ * tasks of several groups share an io_context, its own queue is that of one of
+ * them, and the others use the shared ones of their groups.  Needs RCU.
  */
 struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       struct cfq_meta_data *cfqmd, struct request *rq,
@@ -528,7 +500,6 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 		     (cfqq->shared && cfqq->ioprio != ioprio)))
 		return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
 	if (unlikely(cfqq->ioprio != ioprio)) {
-		/* The same class, which the slot is for. */
 		cfqq->ioprio = ioprio;
 		cfqq_update_weight(cfqq);
 	}
