@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * CFQ I/O scheduler: the queues of tasks, for the files of the per-task layer.
- */
+/* CFQ I/O scheduler: what the files of the per-task layer share. */
 #ifndef CFQ_QUEUE_H
 #define CFQ_QUEUE_H
 
@@ -15,10 +13,8 @@
 #include "cfq-layers.h"
 
 /*
- * The queues of a task on a device.  Its own are those from CFQ_SLOT_SYNC on,
- * one for each class, so that each request is served in the class that it has;
- * the others belong to a priority of a group, and are the ones that it used
- * last.
+ * The queues of a task on a device: its own from CFQ_SLOT_SYNC on, one for each
+ * class; before these the shared ones that it used last.
  */
 enum cfq_slot {
 	CFQ_SLOT_ASYNC,
@@ -27,21 +23,17 @@ enum cfq_slot {
 	CFQ_NR_SLOTS = CFQ_SLOT_SYNC + CFQ_NR_CLASSES,
 };
 
-/*
- * The part of a task that concerns one device: its queues there, on which it
- * owns references.  They are read under cfqmd->lock or RCU.
- */
+/* A task on a device.  It owns references on its queues, read under cfqmd->lock or RCU. */
 struct cfq_io_cq {
 	struct io_cq		icq;	/* must be first */
 	struct cfq_queue __rcu	*cfqq[CFQ_NR_SLOTS];
 	enum cfq_slot		sync_slot;	/* of its last sync request */
 
-	/* Places for requests that have no descriptor yet, all in one group. */
+	/* Places for requests without a descriptor, in one group. */
 	struct cfq_data		*places;	/* owns a reference for each */
 	unsigned int		nr_places;
 
-	/* Whose line the task was in, until it has a request queued. */
-	struct cfq_data		*admitted;	/* owns a reference */
+	struct cfq_data		*admitted;	/* whose line it was in; owns a reference */
 };
 
 static inline struct cfq_io_cq *icq_to_cic(struct io_cq *icq)
@@ -55,16 +47,16 @@ static inline struct cfq_queue *rq_cfqq(struct request *rq)
 }
 
 /*
- * While a request of ours is in the device, elv.priv[1] holds what its queue
- * was charged for it in advance, in ns, with bit 0 set, and bit 1 if it was sent
- * out of order.  Bit 2 is there from insertion on, if it counts within limits.
+ * While a request is in the device, elv.priv[1] holds what it was charged in
+ * advance, in ns, and flags: in the device, sent out of order, and, from
+ * insertion on, counted within limits.
  */
 #define RQ_IN_DRIVER	1UL
 #define RQ_FIRST	2UL
 #define RQ_HELD		4UL
 #define RQ_FLAGS	(RQ_IN_DRIVER | RQ_FIRST | RQ_HELD)
 
-/* In flush.seq, until a flush begins, and then something else is there. */
+/* In flush.seq until the flush begins. */
 #define RQ_TO_FLUSH	BIT(31)
 
 static inline unsigned long cfq_charged_ns(unsigned long charged)
@@ -72,7 +64,6 @@ static inline unsigned long cfq_charged_ns(unsigned long charged)
 	return charged & ~RQ_FLAGS;
 }
 
-/* Return: what it is charged, about @ns. */
 static inline unsigned long rq_set_charged(struct request *rq, u64 ns)
 {
 	const unsigned long charged = cfq_charged_ns(min_t(u64, ns,
@@ -98,7 +89,7 @@ static inline struct cfq_driver_data *cfqd_dd(const struct cfq_data *cfqd)
 	return &cfqd->cfqmd->dd;
 }
 
-/* What is in a slot.  Needs cfqmd->lock or RCU. */
+/* Needs cfqmd->lock or RCU. */
 static inline struct cfq_queue *cic_cfqq(const struct cfq_io_cq *cic,
 					 const struct cfq_meta_data *cfqmd,
 					 enum cfq_slot slot)
@@ -113,22 +104,19 @@ static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
 }
 
 /*
- * Urgent requests.  What holds metadata, the journal or swap space up holds up
- * others, of whatever class and group: who waits for a lock or a transaction
- * does not see whose request it is behind.  So such requests, and some that are
- * not marked (cfq_task_holds_up(), cfq_bio_holds_up()), wait for no limit, no
- * line and no turn.  They are sent before all others, of which one is sent now
- * and then (cfq_other_request()).  What is only written back goes first for
- * half of the time, and few at once (cfq_urgent_request()).
+ * Urgent requests: for metadata, the journal or swap space, or what
+ * cfq_task_holds_up() and cfq_bio_holds_up() find.  What holds them up holds up
+ * others of whatever class and group, who wait for a lock or a transaction.  So
+ * they wait for no limit, no line and no turn, and are sent before all others,
+ * of which one goes now and then (cfq_other_request()).  What is only written
+ * back goes first for half of the time, and few at once (cfq_urgent_request()).
  *
  * They are charged to whom they are for, whose other requests wait the longer.
- * A task that sends nothing else would have all of the device.  So there is
- * debt (block/cfq-sched.h): what a task in debt reads, or swaps, is not urgent,
- * unless it is for others (rq_for_others()); what it writes, or reads with a
- * transaction open, goes as what is written back does.
+ * As a task may send nothing else, there is debt (block/cfq-sched.h): in debt,
+ * reads and swap are not urgent unless for others (rq_for_others()), and
+ * writes, or reads with a transaction open, go as if written back.
  *
- * How many descriptors they may have, and which wait in line for one:
- * cfq_set_urgent_depth().
+ * Their descriptors: cfq_set_urgent_depth().
  */
 static inline bool cfq_opf_urgent(blk_opf_t opf)
 {
@@ -136,9 +124,8 @@ static inline bool cfq_opf_urgent(blk_opf_t opf)
 }
 
 /*
- * Is it an urgent one that is only written back, or swapped out, or of who is in debt
- * (cfqq_jumps())?  What a journal writes has REQ_IDLE; to sync a file system need not
- * be more urgent than to have a flusher do it.
+ * Is it an urgent one that is only written back, swapped out, or of who is in
+ * debt (cfqq_jumps())?  What a journal writes has REQ_IDLE.
  */
 static inline bool cfq_opf_written_back(blk_opf_t opf)
 {
@@ -146,9 +133,8 @@ static inline bool cfq_opf_written_back(blk_opf_t opf)
 }
 
 /*
- * Is what the current task sends urgent, though @opf does not say so?  All may wait for
- * the end of a transaction.  Data go before it that belong to it, and the thread of a
- * journal writes them.
+ * Is it urgent without a mark: a read with a transaction open, or data that a
+ * journal's thread writes before it commits?
  */
 static inline bool cfq_task_holds_up(blk_opf_t opf)
 {
@@ -161,9 +147,8 @@ static inline bool cfq_task_holds_up(blk_opf_t opf)
 }
 
 /*
- * Is the current task a thread of the kernel whose urgent request, with @opf, others
- * wait for?  What one reads as somebody else, as those of NFS and SMB servers do, is
- * like what that one would read himself.
+ * Do others wait for an urgent request of this kernel thread?  Not for what it
+ * reads as somebody else, as NFS and SMB servers do.
  */
 static inline bool cfq_thread_holds_up(blk_opf_t opf)
 {
@@ -172,7 +157,7 @@ static inline bool cfq_thread_holds_up(blk_opf_t opf)
 		current_cred() == current_real_cred());
 }
 
-/* The oldest request of @cfqq, which has some, that is not urgent; or the next one. */
+/* The oldest request of @cfqq that is not urgent, or the next one. */
 static inline struct request *cfqq_oldest_rq(struct cfq_queue *cfqq)
 {
 	struct request *rq = list_first_entry_or_null(&cfqq->fifo,
@@ -195,10 +180,8 @@ static inline bool cfqq_on_tree(const struct cfq_queue *cfqq)
 }
 
 /*
- * How many requests of @cfqq may be in the device while others of the group
- * want it as well?  Writes that nobody waits for must not fill the device in
- * front of a reader, and an active queue should leave it soon when its slice
- * ends.
+ * May @cfqq send one more?  Writes that nobody waits for must not fill the
+ * device, and an active queue should leave it soon when its slice ends.
  */
 static inline bool cfqq_may_dispatch(const struct cfq_queue *cfqq)
 {
@@ -213,7 +196,7 @@ static inline bool cfqq_may_dispatch(const struct cfq_queue *cfqq)
 	return true;
 }
 
-/* The better of two requests to send next; either may be NULL. */
+/* The better one to send next; either may be NULL. */
 static inline struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
 					    struct request *a,
 					    struct request *b)
@@ -232,13 +215,12 @@ static inline struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
 	return cost_b < cost_a ? b : a;
 }
 
-/* Does what @cfqq sends, on a disk, keep it busy for long? */
+/* Does @cfqq, on a disk, keep it busy for long? */
 static inline bool cfqq_keeps_head(const struct cfq_queue *cfqq)
 {
 	return !cfqq->sync || cfqq_wants_slice(cfqq);
 }
 
-/* Has it a request that may be sent, as far as what it has sent goes? */
 static inline bool cfq_entity_sends(struct cfq_entity *entity)
 {
 	const struct cfq_queue *cfqq = entity_to_cfqq(entity);
@@ -253,9 +235,9 @@ static inline bool cfq_entity_in_driver(struct cfq_entity *entity)
 }
 
 /*
- * What @cfqq owes for device time: all of it, unless it is favoured.  Then it is
- * as if it weighed, at level 4, one and a half times as much as all others,
- * which leaves them two fifths.
+ * Charge @cfqq all of @ns, unless it is favoured: then as if it weighed, at
+ * level 4, one and a half times as much as all others, which leaves them two
+ * fifths.
  */
 static inline void cfqq_charge_entity(struct cfq_queue *cfqq, s64 ns)
 {
@@ -315,7 +297,7 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 bool cfq_in_debt(const struct cfq_driver_data *dd,
 		 const struct cfq_entity *first, u64 now_ns);
 
-/* Must @cfqq, on a device without a head, or its group wait for others? */
+/* Without a head: must @cfqq or its group wait for others? */
 static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
 {
 	return cfq_group_must_wait(cfqq->cfqd) ||
@@ -324,10 +306,7 @@ static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
 		 cfqq_outran_others(cfqq)));
 }
 
-/*
- * To which queue of the current task does @bio go, and of which group is it?  Needs RCU.
- * What is submitted on behalf of another group is queued there, on one that all share.
- */
+/* The queue of the current task, and the group, for @bio.  Needs RCU. */
 static inline enum cfq_slot cfq_bio_slot(struct bio *bio,
 					 struct cfq_cgroup **cfqc)
 {
@@ -340,7 +319,7 @@ static inline enum cfq_slot cfq_bio_slot(struct bio *bio,
 			CFQ_SLOT_SYNC + cfq_ioprio_to_class(bio->bi_ioprio);
 }
 
-/* The queues that have been idle for a group_idle, or need not be, leave their trees. */
+/* Queues leave their trees if idle for a group_idle, or if the device must empty. */
 static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = &cfqmd->dd;
@@ -372,7 +351,6 @@ void cfq_end_admission(struct cfq_data *cfqd);
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd);
 bool cfq_task_limited(struct request_queue *q, bool sync);
 
-/* The task of @cic has its request, if it had to wait for one. */
 static inline void cic_end_admission(struct cfq_io_cq *cic)
 {
 	struct cfq_data *cfqd = cic->admitted;
