@@ -5,22 +5,20 @@
  * Shares the time of a device between cgroups.  A cgroup (cfq_cgroup, cfqc) has
  * one cfq_data (cfqd) on each device on which its tasks did I/O.  The cfqds
  * form a grid: a row for each cgroup, a column for each device (cfq_meta_data,
- * cfqmd).  What happens inside a cfqd is the business of the per-task layer
- * (block/cfq-iosched.c); this file never looks at a task's queue.  Where the
- * cfqds come from stands in block/cfq-grid.c, and how many descriptors each gets
- * in block/cfq-group-tags.c.
+ * cfqmd).  This file never looks at a task's queue: that is up to
+ * block/cfq-iosched.c.  Where cfqds come from stands in block/cfq-grid.c, and
+ * what descriptors each gets in block/cfq-group-tags.c.
  *
- * 1. Shares.  Weighted fair queueing on service trees (block/cfq-sched.h), by the
- *    device time that is charged (block/cfq-device.c).
+ * 1. Shares.  Weighted fair queueing on service trees (block/cfq-sched.h), by
+ *    the device time that is charged (block/cfq-device.c).
  *
- *    Groups nest, and so does this.  What competes (cfq_member) is the child
- *    groups of a group and, as one of them, its own tasks.  For each class
- *    (cfq.ioprio_class) there is a tree; a class waits for the better ones,
- *    up to a bound (cfq_class_wait_ns()): then one request of it is sent, in
- *    the turn of another group if there are turns, and one of its tasks that
- *    wait for a descriptor is let in.  A charge goes to all members from the
- *    tasks up to the top, and the choice goes down from there.  With every
- *    weight 100 but where it says so:
+ *    Groups nest.  The members (cfq_member) of a group that compete are its
+ *    child groups and, as one of them, its own tasks.  For each class
+ *    (cfq.ioprio_class) there is a tree; a class waits for the better ones up
+ *    to a bound (cfq_class_wait_ns()): then one request of it is sent,
+ *    whoever's turn it is, or one of its tasks that wait for a descriptor is
+ *    let in.  A charge goes to all members from the tasks up, and the choice
+ *    goes down from the top.  With every weight 100 but where it says so:
  *
  *        root            of the disk                what competes there
  *          +- tasks      1/4    = 1/4               weight of the root group
@@ -31,59 +29,53 @@
  *          +- B          1/4
  *              +- tasks  all of B's
  *
- *    What is idle is on no tree, so its part falls to those beside it.  A group
- *    without I/O in it or below it on a device does not exist there.  Until
- *    a group has its first child there, its tasks need no tree of their own:
- *    they compete as the group (cfqd_leaf()), which makes a request cheaper.
+ *    What is idle is on no tree, so its part falls to those beside it.  Until a
+ *    group has its first child on a device, its tasks compete as the group
+ *    (cfqd_leaf()), which makes a request cheaper.
  *
- * 2. Disks: groups take turns.  If the requests of several groups are always
- *    in a disk at once, the disk decides whom it serves: it prefers what is
- *    near its head, and the requests of the others pile up inside of it, where
- *    no order of dispatch can reach them.  So the tasks of one group at a time,
- *    the active one, send requests, as many as they have, for a turn.  That is
- *    fast as well, as a disk with a full queue from one region seeks little.
+ * 2. Disks: groups take turns.  A disk that has requests of several groups
+ *    decides itself whom it serves: it prefers what is near its head, and the
+ *    others pile up inside, where no order of dispatch can reach them.  So the
+ *    tasks of one group at a time, the active one, send as many requests as
+ *    they have.  That is fast as well: a full queue from one region seeks
+ *    little.
  *
- *    When the turn is over, the group of least virtual time is next.  What
- *    the old group has in the disk is not waited for: it is charged to the
- *    old group when it completes, and an empty disk would order badly.
+ *    When the turn is over the group of least virtual time is next.  What the
+ *    old one has in the disk is charged to it when it completes, and not waited
+ *    for, as an empty disk would order badly.
  *
- *    Turns are group_slice on average, in proportion to the share of the
- *    device, but none is longer than four times that.  What a group still has
- *    in the disk at the end of its turn puts it ahead of the others, so one of
- *    short turns will be passed over now and then.  Only if the group that is
- *    next has few requests does it send no more than its turn has time for.  A
- *    turn is cut short when the group has nothing more to send
- *    and is not worth waiting for, and when somebody of a better class comes, or
- *    somebody who is behind comes back from a real absence.
+ *    Turns are group_slice on average, in proportion to the share, but at most
+ *    four times that.  What a group still has in the disk puts it ahead, so one
+ *    of short turns is passed over now and then.  If the next group has few
+ *    requests, a group sends no more than its turn has time for.  A turn ends
+ *    early when the group has nothing to send and is not worth waiting for,
+ *    when somebody of a better class comes, or when somebody who is behind
+ *    comes back from a real absence.
  *
  *    A few requests are too few for a disk to put in order.  So when all that
- *    the active group has are in the disk, others that have about as few send
- *    theirs along: they ride, as long as they are hardly ahead of the one most
- *    behind.  If that one rides, and falls back in the disk by more than this,
- *    the turn becomes its own, so that the others wait for it.  As a request is
- *    charged what the head does for it, shares are as exact as with turns.
- *    Nobody rides beside a stream, or with many requests beside one with few,
- *    which would wait for all of these.
+ *    the active group has are in the disk, others with about as few send theirs
+ *    along: they ride, as long as they are hardly ahead of the one most behind.
+ *    If that one rides, and falls back in the disk by more than this, the turn
+ *    becomes its own.  Nobody rides beside a stream, or with many requests
+ *    beside one with few, which would wait for all of these.
  *
- * 3. Flash: groups are mixed.  There is no head to fight over, so each
- *    request is taken from the group of least virtual time.  But a device that
- *    takes all requests that there are leaves nothing to choose from.  So a
- *    group that has had a part of group_slice more than the one most behind,
- *    which may have all its requests in the device or be idle for a moment,
- *    sends no more than keeps the device busy (block/cfq-device.c, 2), or waits
- *    whether it is busy or not (block/cfq-heads.c, 3).  What others leave is not
- *    owed to them (cfqq_passes_others()).
+ * 3. Flash: groups are mixed.  Each request is taken from the group of least
+ *    virtual time.  But a device that takes all requests that there are leaves
+ *    nothing to choose from.  So a group that had a part of group_slice more
+ *    than the one most behind sends no more than keeps the device busy
+ *    (block/cfq-device.c, 2), or waits even if it is not busy
+ *    (block/cfq-heads.c, 3).  What others leave is not owed to them
+ *    (cfqq_passes_others()).
  *
- *    A class better than others is still there for a group_idle after its last
- *    request: its next one shall not meet a flood that came in between.  The
- *    idle class sends nothing then.  Best effort beside real time sends while
- *    the device has fewer pages than it can work on at the same time: one
- *    reader that waits for each of its requests would leave most of it unused.
+ *    A better class is still there for a group_idle after its last request, so
+ *    that its next one meets no flood.  The idle class sends nothing then; best
+ *    effort sends beside real time while the device has fewer pages than it can
+ *    work on at once, as one reader that waits for each request would leave
+ *    most of it unused.
  */
 #include "cfq-member.h"
 #include <trace/events/cfq.h>
 
-/* Does @member, on no tree, want descriptors before it can do anything? */
 void member_set_waiting(struct cfq_member *member, bool waiting)
 {
 	struct cfq_service_tree *st = member_tree(member);
@@ -96,7 +88,6 @@ void member_set_waiting(struct cfq_member *member, bool waiting)
 	st->total_weight += n * (int)member->entity.weight;
 }
 
-/* Has the member of @entity a request queued? */
 bool cfq_member_ready(struct cfq_entity *entity)
 {
 	struct cfq_member *member = entity_to_member(entity);
@@ -105,14 +96,14 @@ bool cfq_member_ready(struct cfq_entity *entity)
 		member_cfqd(member)->nr_ready;
 }
 
-/* Or would have one, if its tasks had a descriptor for it? */
+/* Has it a request queued, or would if its tasks had a descriptor? */
 bool cfq_member_held_back(struct cfq_entity *entity)
 {
 	return cfq_member_ready(entity) ||
 	       member_in_line(entity_to_member(entity));
 }
 
-/* Has it, on its tree, some in the device, or may groups below it have some? */
+/* Has it, on its tree, requests in the device, or may groups below it? */
 bool cfq_member_in_driver(struct cfq_entity *entity)
 {
 	struct cfq_member *member = entity_to_member(entity);
@@ -120,7 +111,6 @@ bool cfq_member_in_driver(struct cfq_entity *entity)
 	return !member_is_leaf(member) || member_cfqd(member)->nr_in_driver;
 }
 
-/* Add @n to the statistics of @cfqd and those above it. */
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -129,10 +119,7 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 		cfqd->stats[stat] += n;
 }
 
-/*
- * A request of the tasks of @cfqd is sent, @wait_ns after it was queued.  It
- * takes @spent_ns of the device's time; 0 if that is known when it is done.
- */
+/* A request is sent, @wait_ns after it was queued; @spent_ns is 0 if known when done. */
 void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 		    u64 spent_ns)
 {
@@ -146,10 +133,7 @@ void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 	}
 }
 
-/*
- * @cfqd is charged @ns for what its tasks did; negative, to take back what was
- * charged in advance.  It is now known that @spent_ns were spent.
- */
+/* Charge @ns (negative: take back an advance); @spent_ns of device time are known now. */
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 {
 	struct cfq_entity *entity;
@@ -162,10 +146,7 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 	cfq_group_count(cfqd, CFQ_STAT_TIME, spent_ns);
 }
 
-/*
- * @member has something to do.  If it goes before the active group where it
- * competes, it need not wait for the end of a turn that began without it.
- */
+/* @member has something to do: if it goes before the active group, cut the turn short. */
 static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 {
 	struct cfq_data *active = member->group->cfqmd->active_cfqd;
@@ -185,12 +166,10 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 }
 
 /*
- * By how much one that comes back may be behind the minimum of its tree.  Who was
- * not away, or had to wait for a descriptor, keeps its place.  A newcomer goes
- * before its equals; and where groups take turns, these may be given back some of
- * what they were charged in advance, for all that is in the disk, before it is
- * chosen.  The next one comes in later by what a request is of the time of all, so
- * that the clock goes on, however many come.
+ * How far behind the clock may one come in that comes back?  Who was not away,
+ * or waited for a descriptor, keeps its place.  A newcomer goes before its
+ * equals; where there are turns also before these get advance charges back.
+ * Each comes in after the last by what a request is of the time of all.
  */
 static s64 cfq_member_credit(const struct cfq_member *member, bool was_away)
 {
@@ -214,7 +193,6 @@ static s64 cfq_member_credit(const struct cfq_member *member, bool was_away)
 	return -lead_ns;
 }
 
-/* As cfq_member.idle_since_ns of one that waits. */
 #define CFQ_NOT_IDLE	((u64)S64_MAX)
 
 static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
@@ -224,10 +202,7 @@ static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
 	return member->idle_since_ns + tun->group_idle_ns <= now_ns;
 }
 
-/*
- * The tasks of @cfqd, which may have been busy before, have a request queued,
- * which needs no turn if it is @urgent.
- */
+/* The tasks of @cfqd, maybe busy before, have a request; an @urgent one needs no turn. */
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 {
 	struct cfq_member *member = cfqd_leaf(cfqd), *top = NULL;
@@ -239,7 +214,6 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 	for (; member->group; member = member_above(member)) {
 		if (member->entity.st && (urgent || !member->urgent_only))
 			break;
-		/* Between one request and the next it has not been away. */
 		was_away = cfq_member_was_away(member, now_ns);
 		member_set_waiting(member, false);
 		if (!member->entity.st)
@@ -254,7 +228,6 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 		cfq_member_preempt(top, was_away);
 }
 
-/* No group has the device for itself any more. */
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 const char *end)
 {
@@ -270,9 +243,8 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 }
 
 /*
- * Nothing of @cfqd is queued, sent or awaited.  If tasks of it wait for descriptors its
- * weight counts all the same, from when the first one does; and it is a newcomer when
- * that has its request only if it was away before.
+ * Nothing of @cfqd is queued, sent or awaited.  While tasks of it wait for
+ * descriptors its weight counts all the same, and that is no absence.
  */
 void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -286,7 +258,7 @@ void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns)
 		cfq_groups_end_turn(cfqmd, now_ns, "empty");
 	cfqmd->nr_busy_groups += waiting - member_counts(member);
 	for (; member->group; member = member_above(member)) {
-		/* What was urgent was done in the turns of others. */
+		/* Urgent requests were sent in the turns of others. */
 		bool was_away = member->urgent_only;
 
 		if (member->entity.st) {
@@ -301,13 +273,12 @@ void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns)
 		member_set_waiting(member, waiting);
 		if (cfq_trees_busy(&member->group->members))
 			break;
-		/* All that there is waits. */
 		waiting = cfq_class_outranked(&member->group->members,
 					      CFQ_NR_CLASSES);
 	}
 }
 
-/* The tasks of @cfqd have a first request queued, or if @n is -1 none left. */
+/* The first request of @cfqd is queued, or if @n is -1 the last one is not any more. */
 void cfq_group_ready(struct cfq_data *cfqd, int n)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
@@ -319,11 +290,7 @@ void cfq_group_ready(struct cfq_data *cfqd, int n)
 	}
 }
 
-/*
- * Is there anything to do for @cfqd, now or as soon as its task goes on: one that is
- * waited for, or has been given a descriptor?  It may not be let to run for long, so
- * the wait has an end.
- */
+/* Has @cfqd anything to do, or will have in a moment?  A wait for that has an end. */
 static bool cfq_group_needs_device(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
@@ -344,12 +311,11 @@ static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
 			   cfq_group_share(cfqd));
 }
 
-/* Who has so few requests has a task or two that wait for each of them. */
+/* So few requests are of a task or two that wait for each of them. */
 #define CFQ_FEW_REQUESTS	4U
-/* With more than these a disk has enough to put in order.  It is a bound only. */
+/* With more a disk has enough to put in order: a bound only. */
 #define CFQ_RIDE_REQUESTS	16U
 
-/* Is the next in turn after @cfqd somebody with few requests? */
 static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 {
 	const struct cfq_member *member;
@@ -363,7 +329,7 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 		if (!rival)
 			continue;
 		other = member_cfqd(entity_to_member(rival));
-		/* Of its own tasks, with none below that has requests. */
+		/* It has requests of its own tasks only. */
 		return other->nr_queued && other->nr_ready == 1 &&
 		       !member_in_line(cfqd_leaf(other)) &&
 		       cfqd_nr_descriptors(other) <= CFQ_FEW_REQUESTS;
@@ -372,10 +338,8 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 }
 
 /*
- * Has @cfqd sent as much as its turn has time for?  What is still in the disk
- * at the end of the turn does not matter to a crowd, as the disk has all the
- * more to choose from, but to those who wait for one request at a time: their
- * next one would wait for all of that.
+ * Has @cfqd sent what its turn has time for?  Who waits for each request comes
+ * next, and its next one would wait for all that is in the disk.
  */
 static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -388,11 +352,7 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 	       cfqd_turn_ns(cfqd);
 }
 
-/*
- * On a device without a head, has @member had so much more than the one most
- * behind on its tree that it may send no more than keeps the device busy?  On a
- * disk, has it had too much to ride in the turn of another?
- */
+/* Is @member so far ahead that it may send no more than keeps flash busy, or not ride? */
 static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
@@ -411,9 +371,9 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 }
 
 /*
- * Must @member wait for a better class, or as it is too far ahead?  Of a device
- * without a head best effort has what better ones leave of it; in a group with
- * others beside it, as much as these may have, who would have it all otherwise.
+ * Must @member wait for a better class, or as it is too far ahead?  Without a
+ * head best effort has what better classes leave; below a group, what keeps the
+ * device busy, as its rivals would have all of that otherwise.
  */
 static noinline bool cfq_member_after_others(const struct cfq_member *member)
 {
@@ -431,14 +391,14 @@ static inline bool cfq_member_must_wait(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 
-	/* For neither reason: less than is to spare is less than is useful. */
+	/* Neither matters: less than is to spare is less than is useful. */
 	if (!dd->one_head && !dd->strict && !dd->held_for_equal &&
 	    member->entity.class != CFQ_CLASS_IDLE && cfq_device_spares(dd))
 		return false;
 	return cfq_member_after_others(member);
 }
 
-/* Must @cfqd, with requests queued, or a group above it wait for others? */
+/* Must @cfqd or a group above it wait for others? */
 bool cfq_group_must_wait(const struct cfq_data *cfqd)
 {
 	const struct cfq_member *member;
@@ -451,7 +411,6 @@ bool cfq_group_must_wait(const struct cfq_data *cfqd)
 	return false;
 }
 
-/* Does every choice on the way down lead to the tasks of @cfqd? */
 static bool cfq_group_is_first(struct cfq_data *cfqd)
 {
 	struct cfq_member *member;
@@ -463,10 +422,7 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 	return true;
 }
 
-/*
- * The member of @group that is to be served although there are better classes,
- * as its own has waited for too long, or, if @any, as @group has.
- */
+/* The member of @group of an overdue class, or, if @any, of whichever. */
 static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
 					     u64 now_ns)
 {
@@ -477,12 +433,12 @@ static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
 	return entity ? entity_to_member(entity) : NULL;
 }
 
-/* A class that is overdue and has nothing that may be sent is not asked before that. */
+/* An overdue class that may send nothing is asked again after this. */
 #define CFQ_OVERDUE_AGAIN_NS	NSEC_PER_MSEC
 
 /*
- * The next member of @group, after @member if given, that has a request queued or,
- * if @due, in the disk, unless it has to wait for others.
+ * The next member of @group, after @member if given, with a request queued
+ * (@due: or in the disk), unless it has to wait for others.
  */
 static __always_inline struct cfq_member *
 cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
@@ -492,14 +448,14 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 	const struct cfq_driver_data *dd = &group->cfqmd->dd;
 	struct cfq_entity *entity;
 
-	/* Better classes were passed over for it, and nothing of it may be sent. */
+	/* Nothing of the overdue class may be sent: go on with better ones. */
 	if (member && !dd->one_head &&
 	    cfq_class_overdue(&group->members, class, now_ns)) {
 		group->members.of[class].due_ns = now_ns + CFQ_OVERDUE_AGAIN_NS;
 		member = NULL;
 		class = 0;
 	}
-	/* Where there are turns, it has none for that. */
+	/* Where there are turns: cfq_group_overdue(). */
 	if (!member && !dd->one_head) {
 		member = cfq_overdue_member(group, false, now_ns);
 		if (member)
@@ -520,7 +476,6 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 		entity_to_member(entity) : NULL;
 }
 
-/* The next group with a request queued or, if @due, in the disk. */
 static struct cfq_data *cfq_next_group(struct cfq_data *group,
 				       struct cfq_member *member, u64 now_ns,
 				       bool due)
@@ -529,10 +484,8 @@ static struct cfq_data *cfq_next_group(struct cfq_data *group,
 }
 
 /*
- * All requests of @cfqd, whose turn it is, are in the disk, and they are few.  Who
- * sends some along?  They have to be about as many, or the few fall behind in the disk
- * and are waited for.  An empty disk has nothing to put in order:
- * there the next request of @cfqd is waited for.
+ * Who rides with @cfqd, if all it has is in the disk?  With many more or fewer,
+ * the few would fall behind.
  */
 static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -552,8 +505,8 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 }
 
 /*
- * Is another group due, which rides, and is @cfqd further ahead of others than
- * who rides may be?  The disk prefers the requests of these.
+ * Is a rider due, and @cfqd further ahead than one may be?  Then the disk
+ * prefers others.
  */
 static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -567,10 +520,8 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 }
 
 /*
- * A group that has waited for a better class for too long, of which one request
- * is to be served now, or NULL.  Where groups take turns: it is looked for
- * among the rivals of the group whose turn it is, and of those above.
- * Elsewhere all groups are asked in order.
+ * Where there are turns: a group of an overdue class, among the rivals of the
+ * active group and those above; or NULL.  One request of it is served now.
  */
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
@@ -592,10 +543,7 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return NULL;
 }
 
-/*
- * The group whose tasks are to be served next, NULL if none may be now.  It may
- * turn out to have nothing that can be sent yet.
- */
+/* The group to serve next, or NULL.  It may turn out to have nothing to send yet. */
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqmd->active_cfqd;
@@ -618,11 +566,10 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 		again = cfq_group_is_first(cfqd);
 	}
 	if (again) {
-		/* Its active queue keeps what it has. */
 		trace_cfq_expire(cfqd, NULL, cfqd->turn_used_ns, end);
 	} else {
 		cfq_groups_end_turn(cfqmd, now_ns, end);
-		/* Who rides is in the disk when its turn comes, with all it has. */
+		/* A rider is in the disk when its turn comes, with all it has. */
 		cfqd = cfq_next_group(&cfqmd->root, NULL, now_ns, true);
 	}
 	if (!cfqd)
@@ -635,14 +582,14 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return cfq_group_rider(cfqd, now_ns) ?: cfqd;
 }
 
-/* @cfqd was selected and had nothing that may be sent: who is next? */
+/* @cfqd had nothing that may be sent: who is next? */
 struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_data *active = cfqd->cfqmd->active_cfqd;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	/* It was to ride: the group whose turn it is may have to be waited for. */
+	/* It was to ride: ask the group whose turn it is. */
 	if (cfqd->cfqmd->dd.one_head)
 		return cfqd != active ? active : NULL;
 	return cfq_next_group(cfqd_leaf(cfqd)->group, cfqd_leaf(cfqd), now_ns,
