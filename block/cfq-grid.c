@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CFQ I/O scheduler: the groups of a device, where they come from, how they are
- * set and which of them a request belongs to.
+ * CFQ I/O scheduler: the groups of a device: lifetime, settings, whose a
+ * request is.
  *
- * 1. Whose request.  It belongs to the group that has caused it, which need not
- *    be that of the task that submits it.  The io controller knows the cause:
- *    writeback, drivers of stacked devices and other helpers tell it whom they
- *    work for.  That is used where it has the same hierarchy; written-back data
- *    can, besides, be told by who owns the memory it is in.
+ * 1. Whose request.  That of the group that caused it.  Writeback, drivers of
+ *    stacked devices and other helpers tell the io controller whom they work
+ *    for; that is used where it has the same hierarchy.  Written-back data is,
+ *    besides, of who owns its memory.
  *
- * 2. Lifetimes.  The grid owns one reference on each cfqd, which ends with
- *    the cgroup or with the scheduler on that device, whichever is first.
- *    Each cfq_queue and the cfqd of each child group own another, so that a
- *    cfqd without a cgroup lives, and is scheduled with the weight it had and
- *    in the place it had, until its last request is done and the tasks that
- *    moved away, or worked for the group, did I/O elsewhere or ended.
+ * 2. Lifetimes.  The grid owns one reference on each cfqd, until the cgroup or
+ *    the scheduler goes away.  Each cfq_queue and the cfqd of each child group
+ *    own another.  So a cfqd without a cgroup is scheduled as before until its
+ *    last request is done and the tasks that moved away, or worked for it, did
+ *    I/O elsewhere or ended.
  *
- * Locks: cfq_grid_mutex keeps devices and cgroups from going away; whoever
- * holds it may walk a row without another lock, as rows only lose elements
- * under it.  cfqmd->lock nests inside it.  cfq_grid_lock, inside cfqmd->lock,
- * protects what is added to rows and the settings of a cgroup, so that a new
- * cfqd never misses a change; whoever changes a setting holds the mutex, too.
+ * Locks: cfq_grid_mutex keeps devices and cgroups from going away; who holds it
+ * may walk a row, as rows only lose elements under it.  Inside it nests
+ * cfqmd->lock, and inside that cfq_grid_lock: it protects what is added to rows
+ * and the settings of a cgroup, so that a new cfqd never misses a change.  To
+ * change a setting takes both.
  */
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>
@@ -33,7 +31,7 @@
 #include "cfq-group.h"
 #include "cfq-member.h"
 
-/* What these two protect stands above. */
+/* What these protect stands above. */
 DEFINE_MUTEX(cfq_grid_mutex);
 static DEFINE_SPINLOCK(cfq_grid_lock);
 
@@ -54,8 +52,8 @@ cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
 }
 
 /*
- * Virtual times of different trees cannot be compared: each class has its own, so
- * that what is owed there is still owed when the member comes back.
+ * Virtual times of each class are its own: what is owed there stays until a
+ * member is back.
  */
 static void member_change_class(struct cfq_member *member, enum cfq_class class)
 {
@@ -74,7 +72,6 @@ static void member_change_class(struct cfq_member *member, enum cfq_class class)
 		entity->vdisktime = st->min_vdisktime;
 	if (busy)
 		cfq_st_add(st, entity, 0);
-	/* Whose turn it is may have changed. */
 	if (active)
 		active->turn_cut = true;
 }
@@ -96,7 +93,6 @@ static void member_set(struct cfq_member *member, enum cfq_class class,
 		member_join_line(member);
 }
 
-/* Settings of @cfqc take effect on one device. */
 static void cfqd_apply_settings(struct cfq_data *cfqd,
 				const struct cfq_cgroup *cfqc)
 {
@@ -120,10 +116,7 @@ static void cfqd_apply_settings(struct cfq_data *cfqd,
 	cfqd_admit(cfqd);
 }
 
-/*
- * @cfqd will have a child group, beside which its tasks compete: what they did
- * as the group itself until now, they do as its member from now on.
- */
+/* @cfqd will have a child group, beside which its tasks compete from now on. */
 static void cfqd_separate_tasks(struct cfq_data *cfqd)
 {
 	const struct cfq_member *self = cfqd_leaf(cfqd);
@@ -141,10 +134,7 @@ static void cfqd_separate_tasks(struct cfq_data *cfqd)
 		cfq_st_add(member_tree(tasks), &tasks->entity, 0);
 }
 
-/*
- * Takes the grid's reference on a new cfqd, and one on @parent, which is NULL
- * for the root group.
- */
+/* Takes the grid's reference on @cfqd, and one on @parent, NULL for the root group. */
 static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 			  struct cfq_data *parent, struct cfq_cgroup *cfqc)
 {
@@ -173,7 +163,7 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	list_add_tail_rcu(&cfqd->row_node, &cfqc->row);
 }
 
-/* Ends the grid's reference.  No request will be added to @cfqd any more. */
+/* Ends the grid's reference.  No request will be added to @cfqd. */
 static void cfq_grid_unlink(struct cfq_data *cfqd)
 {
 	lockdep_assert_held(&cfq_grid_mutex);
@@ -188,7 +178,6 @@ static void cfq_grid_unlink(struct cfq_data *cfqd)
 	cfq_group_put(cfqd);
 }
 
-/* Lets go of @cfqd: the last reference frees it. */
 void cfq_group_put(struct cfq_data *cfqd)
 {
 	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -211,10 +200,7 @@ void cfq_group_put(struct cfq_data *cfqd)
 	}
 }
 
-/*
- * The group that counts for I/O of the cgroup: where deeper ones can be made,
- * these are as one with the last that are told apart.
- */
+/* The group that counts for a cgroup: too deep ones count as the last that is not. */
 static struct cfq_cgroup *cfq_css_counts(struct cgroup_subsys_state *css)
 {
 	while (unlikely(css->cgroup->level > CFQ_MAX_DEPTH))
@@ -222,13 +208,12 @@ static struct cfq_cgroup *cfq_css_counts(struct cgroup_subsys_state *css)
 	return cfq_css_cgroup(css);
 }
 
-/* The group of the current task.  Needs RCU, or the task's own context. */
+/* Needs RCU, or the task's own context. */
 struct cfq_cgroup *cfq_current_cgroup(void)
 {
 	return cfq_css_counts(task_css(current, cfq_subsys->id));
 }
 
-/* Has @ss the same hierarchy as the groups here? */
 static bool cfq_same_hierarchy(const struct cgroup_subsys *ss)
 {
 	return READ_ONCE(ss->root) == READ_ONCE(cfq_subsys->root);
@@ -236,9 +221,8 @@ static bool cfq_same_hierarchy(const struct cgroup_subsys *ss)
 
 #ifdef CONFIG_MEMCG
 /*
- * The owner of the first page, if that is being written back, or is metadata that
- * goes to a journal.  Pages of direct I/O are not, even where they are mapped
- * from a file.
+ * The owner of the first page, if that is written back or metadata.  Of direct
+ * I/O it is no sign.
  */
 static struct cgroup *cfq_bio_page_owner(struct bio *bio)
 {
@@ -261,7 +245,7 @@ static struct cgroup *cfq_bio_page_owner(struct bio *bio)
 }
 #endif
 
-/* Of the nearest cgroup, @cgroup or above, that is one of the subsystem. */
+/* Of the nearest cgroup, from @cgroup up, that has one. */
 static noinline struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 {
 	struct cgroup_subsys_state *css;
@@ -276,9 +260,8 @@ static noinline struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 }
 
 /*
- * Which group has caused what the current task submits?  @behalf says whether
- * that is not its own.  The group may be removed at any time, but lives as long
- * as the RCU read side, which this needs.
+ * Which group caused what the current task submits, and is it another than its
+ * own (@behalf)?  Needs RCU: it may be removed at any time.
  */
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 {
@@ -287,7 +270,6 @@ struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 	struct cfq_cgroup *own = cfq_current_cgroup();
 	struct cfq_cgroup *cfqc = own;
 
-	/* Elsewhere it says nothing about groups here. */
 	if (io_css && !cfq_same_hierarchy(io_css->ss))
 		io_css = NULL;
 	if (owner && (!io_css || cgroup_is_descendant(owner, io_css->cgroup)))
@@ -312,9 +294,8 @@ static struct cfq_data *cfq_group_find(struct cfq_meta_data *cfqmd,
 }
 
 /*
- * @cfqc on a device, with a reference for the caller.  For a cgroup that was
- * removed it is that of the nearest one above; without memory it is the root
- * group's.  Needs RCU.
+ * @cfqc on a device, with a reference.  Of a removed cgroup that of the nearest
+ * above; without memory that of the root group.  Needs RCU.
  */
 struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 			       struct cfq_cgroup *cfqc)
@@ -365,18 +346,18 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd)
 	cfq_grid_link(cfqmd, &cfqmd->root, NULL, cfq_root_cgroup());
 	spin_unlock(&cfq_grid_lock);
 	cfq_unlock(cfqmd);
-	/* What they follow may be for a disk that had the same number. */
+	/* What groups follow may be for a disk that had the same number. */
 	cfq_follow_soon(true);
 }
 
-/* Takes the column of a device off the grid; all requests on it are done. */
+/* All requests of the device are done: takes its column off the grid. */
 void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 {
 	struct cfq_data *cfqd, *next;
 
 	guard(mutex)(&cfq_grid_mutex);
 	cfq_lock(cfqmd);
-	/* What is freed besides @cfqd is above it in the tree, and before it. */
+	/* What is freed besides @cfqd is above it, so before it on the list. */
 	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node) {
 		cfq_expire_active(cfqd, ktime_get_ns(), "turn");
 		if (cfqd->cfqc)
@@ -416,7 +397,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 	}
 }
 
-/* A cgroup comes, all zeroes. */
+/* @cfqc is all zeroes. */
 void cfq_cgroup_init(struct cfq_cgroup *cfqc)
 {
 	INIT_LIST_HEAD(&cfqc->row);
@@ -426,7 +407,7 @@ void cfq_cgroup_init(struct cfq_cgroup *cfqc)
 	cfqc->max_held = CFQ_NO_LIMIT;
 }
 
-/* A cgroup goes: no cfqd is added to it from now on. */
+/* No cfqd is added to @cfqc from now on. */
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 {
 	struct cfq_data *cfqd, *next;
@@ -445,7 +426,6 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 	}
 }
 
-/* The list is not to be used afterwards. */
 void cfq_settings_free(struct list_head *devices)
 {
 	struct cfq_device_settings *settings, *next;
@@ -484,13 +464,12 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
 }
 
 /*
- * A @setting of @cfqc is set for all devices, to what is valid; 0 takes a
- * weight back.  Return: 0, -EAGAIN if there are too many groups above.
+ * Set a @setting of @cfqc for all devices; @value is valid, 0 takes a weight
+ * back.  Return: 0, -EAGAIN if there are too many groups above.
  */
 int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 		   unsigned int value)
 {
-	/* Of a group that does not count it would be without effect. */
 	if (cfq_css_counts(cfq_cgroup_css(cfqc)) != cfqc)
 		return -EAGAIN;
 	cfqc_begin_change();
@@ -500,10 +479,9 @@ int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 }
 
 /*
- * The same for one device and what is at @offset of a struct
+ * The same for one device, and the member at @offset of struct
  * cfq_device_settings; 0 removes it.  A setting outlives its device, which may
- * come back, and can be removed without.  Return: also -ENODEV without such a
- * device, -ENOMEM.
+ * come back.  Return: also -ENODEV, -ENOMEM.
  */
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value)
@@ -539,8 +517,8 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 }
 
 /*
- * What @cfqc follows from now on, for all devices and for single ones: of the
- * latter settings, which are taken or freed, only that is there.
+ * What @cfqc follows from now on: for all devices, and what is set of @devices,
+ * which it takes or frees.
  */
 void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
 		       const struct cfq_followed *followed,
