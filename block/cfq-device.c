@@ -1,58 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CFQ I/O scheduler: the device.
+ * CFQ I/O scheduler: the device: what a request costs, and how many keep it
+ * busy.
  *
- * What a request costs, how many keep the device busy, and what a write costs.
+ * 1. Charge.  Nobody tells what device time a request took when several are in
+ *    the device at once, so it is estimated (block/cfq-device.h):
  *
- * 1. Charge.  Nobody tells us what device time a request took when several are
- *    in the device at once, so it is estimated, in one of two ways
- *    (block/cfq-device.h).
+ *    One head: the time since the previous completion, as that is what the head
+ *    did, but for flushes and for how long it stood still.
  *
- *    One head: the time since the previous completion, as what finished now is
- *    what the head did since then, but for flushes and for how long it stood
- *    still.
- *
- *    Flash: the work of the request times a price, when it is sent, and that is
- *    all.  The work is the size, and what it takes to get to the data, as far as
- *    that is known (cfq_fit_add()), times what a write takes compared with a read.
- *    That of what has no data, as a discard, is known less well: its part, when
- *    it is done.
- *    The price is learned at completions: the time that has passed and was not
- *    yet spent is divided among all requests in the device by their work, and
- *    the one that is done has spent its part.
+ *    Flash: the work of the request times a price, when it is sent.  Work is
+ *    the size, and what it takes to get to the data, as far as that is known
+ *    (cfq_fit_add()), times what a write takes compared with a read.  The price
+ *    is learned at completions: the time not yet spent is divided among all
+ *    requests in the device by their work, and the one that is done has spent
+ *    its part.  What has no data, as a discard, is charged that part when it is
+ *    done.
  *
  *    Several heads that say they are one: that part, when it is done.
  *
- * 2. Depth.  On a device without a head, how many pages keep it busy is learned
- *    from completions.  What a page takes by itself is known from requests that had
- *    few beside them; times the rate at which pages are completed, it is the number
- *    that are worked on at the same time (Little's law).  Twice as many keep it
- *    busy, be they of one large request or of many small ones, and both layers
- *    bound by that who is ahead.  What writes and reads take by themselves tells
- *    what a write costs (see 1); the first few of each wait until the device has
- *    hardly anything else to do.
+ * 2. Depth.  Without a head, how many pages keep the device busy is learned.
+ *    What a page takes by itself is known from requests that had few beside
+ *    them; times the rate of completions it is the number worked on at the same
+ *    time (Little's law).  Twice as many keep it busy, and both layers bound by
+ *    that who is ahead.  What writes and reads take by themselves also tells
+ *    what a write costs; the first few of each wait until the device has hardly
+ *    anything else to do.
  *
- * Bounds beside that: cfqq_hold_large(), cfq_waits_for_first(), cfq_waits_for_data().
+ * Bounds beside that: cfqq_hold_large(), cfq_waits_for_first(),
+ * cfq_waits_for_data().
  */
 #include "cfq-device.h"
 
-/* What a request may cost on an unknown device, until there is experience. */
+/* Costs until there is experience: of a request, and of a page without a head. */
 #define CFQ_COST_UNKNOWN_NS	(2 * NSEC_PER_MSEC)
-/* And a page without a head. */
 #define CFQ_PAGE_UNKNOWN_NS	(50 * NSEC_PER_USEC)
 
 /* Time in which a sample of a request by itself must be had, or never. */
 #define CFQ_SAMPLE_WAIT_NS	(100 * NSEC_PER_MSEC)
 
-/* From one request that is watched to the next: often enough in a window. */
+/* From one watched request to the next: often enough in a window. */
 #define CFQ_PROBE_GAP_NS	(100 * NSEC_PER_USEC)
 
 /*
- * What is sent next waits for all that is in the device.  Many requests are what it
- * can put in order, or work on together, but of much data it gains nothing.  So a
- * disk gets no more than this, or, if it has several heads, four times as much, and
- * flash as much as it does in a twentieth of a second; and two requests if these are
- * larger, unless what it has seems to be lost.
+ * What is sent next waits for all in the device, which gains of many requests,
+ * but not of much data.  So a disk gets no more than this, others four times
+ * that, flash what it does in CFQ_FULL_NS if that is more, and any of them two
+ * requests.  Lost ones do not count.
  */
 #define CFQ_DISK_WORK		(512 * CFQ_WORK_PAGE)
 #define CFQ_FULL_NS		(50 * (u64)NSEC_PER_MSEC)
@@ -69,7 +63,7 @@ static void cfq_set_full_work(struct cfq_driver_data *dd)
 	dd->full_work = dd->one_head ? CFQ_DISK_WORK : min(work, UINT_MAX);
 }
 
-/* From now on a device is used as if it had @one_head, or not. */
+/* Use @dd as if it had @one_head, or not. */
 void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 			     u64 now_ns)
 {
@@ -91,7 +85,6 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	memset(&par->fit, 0, sizeof(par->fit));
 }
 
-/* Learn anew all that was learned of a device. */
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
 	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_PAGE_UNKNOWN_NS;
@@ -105,7 +98,7 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	cfq_heads_forget(dd, now_ns);
 }
 
-/* Nothing is known yet of @dd, which is all zeroes. */
+/* @dd is all zeroes. */
 void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q)
 {
 	dd->queue = q;
@@ -114,16 +107,13 @@ void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q)
 	cfq_device_set_one_head(dd, dd->heads.told_one, 0);
 }
 
-/* Bytes that are read or written; discards and the like have none. */
+/* Discards and the like have none. */
 static unsigned int rq_data_bytes(struct request *rq)
 {
 	return rq->bio && bio_has_data(rq->bio) ? blk_rq_bytes(rq) : 0;
 }
 
-/*
- * Pages that the device may work on at the same time.  An array of heads goes for
- * those of a request with one of them.
- */
+/* Pages the device may work on at once; of a request an array goes for with one head. */
 static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
 				       unsigned int bytes)
 {
@@ -133,8 +123,8 @@ static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
 }
 
 /*
- * The work of @rq, for a device without a head.  That of a discard is as much as is done
- * in the time that those before it took, but no more than a quarter of what fills it.
+ * The work of @rq without a head.  Of a discard: what is done in the time that
+ * those before it took, and no more than a quarter of what fills the device.
  */
 static __always_inline unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
 						struct request *rq,
@@ -152,9 +142,8 @@ static __always_inline unsigned int cfq_rq_work(const struct cfq_driver_data *dd
 }
 
 /*
- * What @rq, of so much data and work, is expected to cost without a head: by its
- * work, as it is charged, but no more than it takes by itself, as work costs more
- * where the device has little to do at the same time.
+ * What will @rq cost without a head?  No more than by itself: work costs more
+ * where the device has little to do.
  */
 static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
 					  struct request *rq, unsigned int bytes,
@@ -169,11 +158,9 @@ static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
 }
 
 /*
- * A sample like @rq, the next one, is wanted of a device without a head: must
- * it wait until few are there, so that it is seen by itself?  That costs a
- * moment of the device's time, and only when cfq has just been selected; but
- * without it nobody would know what a write costs on a device that is always
- * full.
+ * A sample like @rq is wanted: must it wait until few are in the device?  That
+ * costs a moment, only when cfq has just been selected; but without it nobody
+ * would know what a write costs on a device that is always full.
  */
 bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 		      u64 now_ns)
@@ -186,21 +173,19 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 	if (!par->sample_until_ns)
 		par->sample_until_ns = now_ns + CFQ_SAMPLE_WAIT_NS;
 	if (par->sample_until_ns <= now_ns) {
-		/* It takes too long, so what is known has to do. */
+		/* What is known has to do. */
 		par->page_samples[READ] = CFQ_PAGE_SAMPLES;
 		par->page_samples[WRITE] = CFQ_PAGE_SAMPLES;
 		return false;
 	}
 	par->drain = true;
-	/* Should nothing be completed. */
 	cfq_ask_at(dd, par->sample_until_ns);
 	return true;
 }
 
 /*
- * For how long, in ns, will @rq keep a device without a head busy?  0 if it
- * leaves a part of the device to others, or takes hardly longer than a page.  A discard
- * may take as long as those before it.
+ * For how long, in ns, will @rq keep flash busy?  0 if not all of it, or hardly
+ * longer than a page.  A discard may take as long as those before it.
  */
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 {
@@ -231,10 +216,7 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
 
-/*
- * What does a write cost?  Those of one size can be compared, whatever the device
- * does with their pages; else what a page takes has to do.
- */
+/* What does a write cost?  Compare those of one size; else what a page takes has to do. */
 static void cfq_set_write_work(struct cfq_parallelism *par)
 {
 	u64 read_ns = par->page_ns[READ], write_ns = par->page_ns[WRITE];
@@ -250,7 +232,6 @@ static void cfq_set_write_work(struct cfq_parallelism *par)
 	par->write_work = cfq_write_work(write_ns, read_ns);
 }
 
-/* Learn from the request that is watched, which is @done. */
 void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done)
 {
 	struct cfq_parallelism *par = &dd->par;
@@ -262,7 +243,6 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 	if (done->end_ns <= par->probe_sent_ns)
 		return;
 	ns = done->end_ns - par->probe_sent_ns;
-	/* What was there before a discard took its part of that. */
 	if (!par->probe_bytes) {
 		ns -= min(ns, cfq_work_cost_ns(dd, par->probe_work));
 		cfq_average_add(&dd->discard_ns,
@@ -286,10 +266,7 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 		cfq_set_write_work(par);
 }
 
-/*
- * @rq is sent to the device, where nr_in_driver is that before it.
- * Return: what it is expected to cost, in ns, where there is no head.
- */
+/* @rq is sent; nr_in_driver is that before it.  Return: its cost without a head. */
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	unsigned int bytes = rq_data_bytes(rq);
@@ -299,7 +276,6 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	struct cfq_parallelism *par = &dd->par;
 
 	par->window_other |= req_op(rq) != REQ_OP_READ;
-	/* Is it time to watch one? */
 	if (!dd->one_head &&
 	    (bytes && cfq_sample_wanted(par, rq) ?
 	     !par->probe || !par->probe_alone :
