@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * CFQ I/O scheduler: the device, see block/cfq-device.c.  All times are ns of
- * CLOCK_MONOTONIC.
- */
+/* CFQ I/O scheduler: the device, see block/cfq-device.c.  Times are of CLOCK_MONOTONIC. */
 #ifndef CFQ_DEVICE_H
 #define CFQ_DEVICE_H
 
@@ -10,38 +7,35 @@
 
 #include "cfq-calc.h"
 
-/* What the device says of itself. */
 static inline bool cfq_told_one_head(struct request_queue *q)
 {
 	return blk_queue_rot(q);
 }
 
-/* The queue is about to be frozen, and waits for all requests to end. */
+/* The queue is about to be frozen: all requests must end. */
 static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
 {
 	return READ_ONCE(dd->queue->mq_freeze_depth) ||
 	       blk_queue_dying(dd->queue);
 }
 
-/* What a page takes by itself, if its work is CFQ_WORK_PAGE; 0 if unknown. */
+/* What a page of CFQ_WORK_PAGE takes by itself; 0 if unknown. */
 static inline u64 cfq_page_ns(const struct cfq_parallelism *par)
 {
 	return par->page_ns[READ] ?: par->page_ns[WRITE];
 }
 
-/* For so many pages that are read: fixed point; and the mean over about so many. */
+/* For so many pages that are read (fixed point), and the mean over so many. */
 #define CFQ_COST_PAGES	256U
 #define CFQ_COST_MEMORY	512U
 
 /*
- * For how long others wait for what is in the device, of somebody who has
- * nothing else to send: longer than nearly any request takes that is not lost.
- * What is behind a few large writes takes long, and is not.
+ * So long others wait for a request of who has nothing else to send; then it
+ * seems lost.  On flash longer, for what is behind large writes.
  */
 #define CFQ_STUCK_NS		(1000 * (u64)NSEC_PER_MSEC)
 #define CFQ_STUCK_FLASH_NS	(100 * (u64)NSEC_PER_MSEC)
 
-/* What so much work costs without a head. */
 static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd,
 				   unsigned int work)
 {
@@ -55,7 +49,7 @@ static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
 				  2 * cfq_work_cost_ns(dd, dd->work_in_driver));
 }
 
-/* Ask for requests again at @ns, if it is not done before. */
+/* Ask for requests again at @ns, or before. */
 static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
 {
 	if (!hrtimer_is_queued(&dd->idle_timer) ||
@@ -64,10 +58,7 @@ static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
 			      HRTIMER_MODE_ABS);
 }
 
-/*
- * What a request is charged that is completed now, or an idle period that ends: with
- * one head it is what that worked on since the last completion, or since it was sent.
- */
+/* One head: charge the time since the last completion, or since it was sent if idle. */
 static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 {
 	const u64 ns = now_ns - min(now_ns, dd->charged_until_ns);
@@ -77,12 +68,9 @@ static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 }
 
 /*
- * The same, if several requests are worked on together.
- *
- * Of the time that nobody has spent yet, the part that the request's @work is of that of
- * all in the device (with it), but no more than the request was there.  What is left
- * builds up until that is, for each unit of work, as much as the device takes for one,
- * whatever requests waited for.
+ * Several requests worked on together: charge, of the time that nobody has
+ * spent yet, the part of @work in all, but no more than it was there.  What is
+ * left builds up until that is what each unit of work takes.
  */
 static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
 				  unsigned int work, u64 in_driver_ns)
@@ -97,7 +85,7 @@ static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
 	return ns;
 }
 
-/* Is it to be decided anew how the device is to be used? */
+/* Is it to be decided anew how the device is used? */
 static inline bool cfq_heads_ask(const struct cfq_driver_data *dd, u64 now_ns)
 {
 	return now_ns >= dd->heads.duel.next_ns ||
@@ -119,16 +107,12 @@ u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq);
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done);
 
-/*
- * On a device with several heads, to get to its data is as much work as so many
- * pages more.
- */
+/* With several heads, to get to the data is as much work as so many pages more. */
 #define CFQ_ACCESS_WORK	(64 * CFQ_WORK_PAGE)
 
 /*
- * While a request is in the device, fifo_time holds its work, its pages, of which
- * so many count, and, above these, when it was sent; struct cfq_done has that
- * afterwards.
+ * In the device fifo_time holds, from bit 0: work, pages (up to so many), when
+ * it was sent.
  */
 #define RQ_PAGES_BITS	8
 #define RQ_SENT_SHIFT	(CFQ_WORK_BITS + RQ_PAGES_BITS)
@@ -157,10 +141,7 @@ static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 	return ((done->end_ns << RQ_SENT_SHIFT) - sent) >> RQ_SENT_SHIFT;
 }
 
-/*
- * A read of so many pages was done.  The device is as busy as can be if they take
- * so many times as long as by themselves.
- */
+/* A device is as busy as can be if reads take so much longer than by themselves. */
 #define CFQ_BUSY_TIMES	3
 
 static inline void cfq_count_read(struct cfq_parallelism *par, unsigned int pages,
@@ -175,7 +156,7 @@ static inline void cfq_count_read(struct cfq_parallelism *par, unsigned int page
 	par->window_other |= !service_ns;
 }
 
-/* The window took so long.  Learn from it if the device was busy, and only with reads. */
+/* Learn from a window if the device was busy, and only with reads. */
 static inline void cfq_count_window(struct cfq_parallelism *par, u64 elapsed_ns)
 {
 	if (!par->window_other && par->window_reads >= CFQ_FIT_READS &&
@@ -190,10 +171,7 @@ static inline void cfq_count_window(struct cfq_parallelism *par, u64 elapsed_ns)
 	par->window_other = false;
 }
 
-/*
- * So much work was done: how parallel is the device?  Of what took longer than a
- * window only a part was done in it.
- */
+/* Count work that was done.  Of what took longer than a window only a part was in it. */
 static inline void cfq_count_completed(struct cfq_parallelism *par,
 				       unsigned int work, u64 in_driver_ns,
 				       u64 now_ns)
@@ -214,10 +192,7 @@ static inline void cfq_count_completed(struct cfq_parallelism *par,
 	par->window_start_ns = now_ns;
 }
 
-/*
- * A request took so long for its work: each page counts alike, whatever the size of
- * its request.  @known_work is what the mean is of.
- */
+/* A request took so long for its work: each page counts alike. */
 static inline void cfq_cost_add(u64 *pages_cost_ns, unsigned int *known_work,
 				u64 spent_ns, unsigned int work)
 {
@@ -228,20 +203,20 @@ static inline void cfq_cost_add(u64 *pages_cost_ns, unsigned int *known_work,
 	*pages_cost_ns += div_s64(more, max(work, *known_work));
 }
 
-/* Is it strict as processors come late, and not as it has several heads? */
+/* Strict as processors come late, not as it has several heads? */
 static inline bool cfq_cpus_late(const struct cfq_driver_data *dd)
 {
 	return dd->strict && !dd->access_work;
 }
 
-/* Pages that keep it busy without a head: more if processors come late. */
+/* Pages that keep flash busy: more if processors come late. */
 static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
 {
 	return cfq_useful_depth(dd->par.parallel) *
 	       (cfq_cpus_late(dd) ? CFQ_STRICT_DEPTHS : 1);
 }
 
-/* Pages in the device: as many as would be as much work as what is there. */
+/* Pages that are as much work as all in the device. */
 static inline unsigned int cfq_pages_in_driver(const struct cfq_driver_data *dd)
 {
 	const unsigned int access = dd->par.access;
@@ -251,7 +226,7 @@ static inline unsigned int cfq_pages_in_driver(const struct cfq_driver_data *dd)
 		(access + CFQ_WORK_PAGE);
 }
 
-/* Without a head: are as many in the device as keep it busy? */
+/* Without a head: is all of the device busy? */
 static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
 {
 	return cfq_pages_in_driver(dd) >= cfq_full_depth(dd);
@@ -263,14 +238,13 @@ static inline bool cfq_device_spares(const struct cfq_driver_data *dd)
 	return cfq_pages_in_driver(dd) < cfq_spare_depth(dd->par.parallel);
 }
 
-/* Are there too few samples of what requests like @rq take by themselves? */
+/* Are there too few samples of what such requests take by themselves? */
 static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
 				     const struct request *rq)
 {
 	return unlikely(par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES);
 }
 
-/* Does a request still wait until few are in the device? */
 static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
@@ -282,7 +256,6 @@ static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 	return par->drain;
 }
 
-/* Does a request read or write data, which tell what it takes? */
 static inline bool cfq_op_has_data(blk_opf_t opf)
 {
 	const blk_opf_t op = opf & REQ_OP_MASK;
@@ -290,10 +263,7 @@ static inline bool cfq_op_has_data(blk_opf_t opf)
 	return op == REQ_OP_READ || op == REQ_OP_WRITE || op == REQ_OP_ZONE_APPEND;
 }
 
-/*
- * Is it only known when a request is done what it is to be charged?  Without a head
- * it is what its data costs, if it has any, which is known before.
- */
+/* Is the charge known only when it is done?  Without a head not that of data. */
 static inline bool cfq_charges_completed(const struct cfq_driver_data *dd,
 					 blk_opf_t opf)
 {
@@ -301,8 +271,8 @@ static inline bool cfq_charges_completed(const struct cfq_driver_data *dd,
 }
 
 /*
- * Does the order of what is sent matter?  Without a head, if it is busy, or strict, or
- * if somebody waits for who is due: others shall not pass both.
+ * Does order matter?  If it is busy or strict, or who waits for an equal shall
+ * not be passed.
  */
 static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 {
@@ -310,21 +280,20 @@ static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 	       cfq_device_busy(dd);
 }
 
-/* A request came back of a device that is full, or of which some seemed lost. */
+/* A request came back while the device is full, or some seem lost. */
 static inline void cfq_device_works(struct cfq_driver_data *dd,
 				    unsigned int work, u64 in_driver_ns,
 				    u64 now_ns)
 {
-	/* It seemed lost, and was not. */
 	if (dd->lost_since_ns + in_driver_ns >= now_ns)
 		dd->lost_work -= min(dd->lost_work, work);
 	dd->lost_work = min(dd->lost_work, dd->work_in_driver);
-	/* Of what fills it some came back: slow it may be, but it works. */
+	/* It is slow, but it works. */
 	if (dd->full_since_ns && dd->full_since_ns + in_driver_ns >= now_ns)
 		dd->full_since_ns = now_ns;
 }
 
-/* What was completed has spent so much of the device's time, in ns. */
+/* The device time of what was completed. */
 static inline u64 cfq_spent_ns(struct cfq_driver_data *dd,
 			       const struct cfq_done *done, unsigned int work,
 			       u64 in_driver_ns)
@@ -332,11 +301,11 @@ static inline u64 cfq_spent_ns(struct cfq_driver_data *dd,
 	const u64 ns = dd->one_head ? cfq_charge_serial(dd, done->end_ns) :
 		cfq_charge_part(dd, done->end_ns, work, in_driver_ns);
 
-	/* Longer than that a disk stood still, whoever comes first afterwards. */
+	/* For longer a disk stood still. */
 	return cfq_op_has_data(done->opf) ? min(ns, CFQ_STUCK_NS) : ns;
 }
 
-/* A request is back from the device; the device time that it took, in ns. */
+/* A request is back.  Return: the device time that it took. */
 static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 				       const struct cfq_done *done)
 {
@@ -346,7 +315,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	const u64 spent_ns = cfq_spent_ns(dd, done, work, in_driver_ns);
 	const unsigned int pages = cfq_sent_pages(done->sent);
 	const unsigned int access = dd->par.access;
-	/* That of a discard is by what others took, and shows nothing of this one. */
+	/* Of a discard it is by what others took. */
 	const unsigned int done_work = cfq_op_has_data(done->opf) ? work : CFQ_WORK_PAGE;
 
 	dd->work_in_driver -= work;
@@ -364,7 +333,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 		cfq_count_read(&dd->par, pages, in_driver_ns);
 	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : done_work,
 			    in_driver_ns, now_ns);
-	/* What a page was found to cost may be by others of other sizes. */
+	/* The cost of a page so far was for other sizes. */
 	if (unlikely(!access != !dd->par.access))
 		dd->cost_work = 0;
 	if (!cfq_charges_completed(dd, done->opf))
@@ -375,9 +344,8 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 }
 
 /*
- * A disk that puts requests in order may leave one that had to go first for last,
- * and for as long as it gets others.  So it gets none but urgent ones once that
- * takes too long, until it is served or seems to be lost.
+ * A disk may serve one that had to go first last, as long as it gets others: so
+ * after this it gets only urgent ones until that is served or seems lost.
  */
 #define CFQ_FIRST_WAIT_NS	(50 * NSEC_PER_MSEC)
 
@@ -389,10 +357,7 @@ static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd,
 	       dd->first_since_ns + cfq_stuck_ns(dd) > now_ns;
 }
 
-/*
- * Must what is next wait, as the device is full?  Keeps in mind since when it gave
- * nothing back, and what seems to be lost.
- */
+/* Must the next one wait, as the device is full?  Notes since when, and what is lost. */
 static inline bool cfq_waits_for_data(struct cfq_driver_data *dd, u64 now_ns)
 {
 	if (dd->nr_in_driver > 1 &&
