@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CFQ: the arithmetic behind its decisions.
- *
- * Pure functions over plain values, apart from the moving averages, which
- * update the sums they are handed.  block/cfq-kunit.c tests them.
+ * CFQ: the arithmetic behind its decisions.  Pure functions, apart from the
+ * sums that they are handed.  block/cfq-kunit.c tests them.
  */
 #ifndef _BLOCK_CFQ_CALC_H
 #define _BLOCK_CFQ_CALC_H
@@ -24,37 +22,35 @@
 
 /* A step of more than this between two requests of a task is a seek. */
 #define CFQ_SEEK_SECTORS	800
-/* Requests of which it is known whether they were seeks. */
+/* Requests whose seeks are known, and of them so many seeks make a queue seeky. */
 #define CFQ_SEEK_HISTORY	32U
-/* So many seeks among them make a queue seeky. */
 #define CFQ_SEEKY_BITS		4
-/* What is so near to the head is as good as what was waited for: 4 MiB. */
+/* So near to the head is as good as what was waited for: 4 MiB. */
 #define CFQ_CLOSE_SECTORS	8192
 
-/* Pages in the device for each that it can work on at the same time. */
+/* Pages in the device for each that it can work on at the same time, */
 #define CFQ_DEPTH_RATIO		2
 
-/* Times as many where processors come late, so that they need not hurry. */
+/* times so many where processors come late. */
 #define CFQ_STRICT_DEPTHS	4
 
-/* On a disk, the part of a slice that one who rides may be ahead of others. */
+/* A rider may be ahead on a disk by this part of a slice. */
 #define CFQ_RIDE_LEAD_PART	4
 
 /*
- * Where there is no head, the parts of a slice that one may be ahead of others:
- * that much on a busy device; and that much, up to twice as much, once others
- * have left it the device.  The latter has to be more.
+ * Without a head, the parts of a slice that one may be ahead: on a busy device,
+ * and once others have left it the device (up to twice as much; it has to be
+ * more), and so many times that if their tasks are in line for a descriptor.
  */
 #define CFQ_MIXED_LEAD_PART	16
 #define CFQ_MIXED_DEBT_PART	8
 static_assert(CFQ_MIXED_DEBT_PART < CFQ_MIXED_LEAD_PART);
-/* So many times the latter, if tasks of theirs are in line for a descriptor. */
 #define CFQ_LINE_DEBT		16
 
-/* Think times: one sample weighs 256; a queue is believed from this sum on. */
+/* One sample of a think time weighs 256; a queue is believed from this sum on. */
 #define CFQ_TTIME_VALID_SAMPLES	80
 
-/* The priority that counts: no class set means best effort, level 4; no hint. */
+/* No class set means best effort, level 4; a hint does not count. */
 static inline unsigned short cfq_effective_ioprio(unsigned short ioprio)
 {
 	const int class = IOPRIO_PRIO_CLASS(ioprio);
@@ -64,22 +60,20 @@ static inline unsigned short cfq_effective_ioprio(unsigned short ioprio)
 	return IOPRIO_PRIO_VALUE(class, IOPRIO_PRIO_LEVEL(ioprio));
 }
 
-/* Those of ionice have the same order. */
 static inline enum cfq_class cfq_ioprio_to_class(unsigned short ioprio)
 {
 	return IOPRIO_PRIO_CLASS(cfq_effective_ioprio(ioprio)) - IOPRIO_CLASS_RT;
 }
 
 /*
- * Slice of a priority level, 0..7: a fifth of the base slice more or less for
- * each level above or below 4.  The formula is the one ionice users know.
+ * A fifth of the base slice more or less for each level (0..7) from 4, as
+ * ionice users know it.
  */
 static inline u64 cfq_prio_slice_ns(u64 base_ns, unsigned int level)
 {
 	return base_ns + div_s64((s64)base_ns * (4 - (int)level), 5);
 }
 
-/* Weight that a slice stands for, CFQ_WEIGHT_DEFAULT being @base_ns long. */
 static inline unsigned int cfq_slice_weight(u64 slice_ns, u64 base_ns)
 {
 	u64 weight = div64_u64(slice_ns * CFQ_WEIGHT_DEFAULT, base_ns);
@@ -88,8 +82,8 @@ static inline unsigned int cfq_slice_weight(u64 slice_ns, u64 base_ns)
 }
 
 /*
- * Shorten @slice_ns so that @nr queues with slices of @base_ns each all get
- * their turn within @target_ns, but not below @floor_ns at the base slice.
+ * So that @nr slices of @base_ns fit into @target_ns, but not below @floor_ns
+ * for one of those.
  */
 static inline u64 cfq_latency_slice_ns(u64 slice_ns, u64 base_ns,
 				       unsigned int nr, u64 target_ns,
@@ -105,19 +99,17 @@ static inline u64 cfq_latency_slice_ns(u64 slice_ns, u64 base_ns,
 	return max(low_ns, mul_u64_u64_div_u64(slice_ns, target_ns, round_ns));
 }
 
-/* Seek history: one bit a request, set if it was far from the one before. */
 static inline bool cfq_is_seek(sector_t last_end, sector_t pos)
 {
 	return abs_diff(pos, last_end) > CFQ_SEEK_SECTORS;
 }
 
-/* Are so many bits of it few?  Then more are to come before it is sure. */
 static inline bool cfq_history_short(unsigned int samples)
 {
 	return samples <= 2 * CFQ_SEEKY_BITS;
 }
 
-/* Of few the greater part counts; where nothing is known, it may as well seek. */
+/* Of few samples the greater part counts; where nothing is known it seeks. */
 static inline bool cfq_history_seeky(u32 history, unsigned int samples)
 {
 	const unsigned int seeks = hweight32(history);
@@ -132,10 +124,9 @@ static inline bool cfq_is_close(sector_t pos, sector_t head)
 }
 
 /*
- * Cost of going from @head to @pos: the distance ahead; behind, up to
- * @back_max_kb, @penalty times the distance; further back costs more than any
- * distance ahead, and the less the lower the sector, so that the sweep starts
- * again at the bottom.
+ * From @head to @pos: the distance ahead, @penalty times that behind up to
+ * @back_max_kb; further back is worst, and best from the lowest sector, to
+ * sweep again.
  */
 static inline u64 cfq_seek_cost(sector_t pos, sector_t head,
 				unsigned int back_max_kb, unsigned int penalty)
@@ -154,8 +145,8 @@ static inline void cfq_average_add(u64 *average, u64 value)
 }
 
 /*
- * Has the device one head or more?  A single one that goes far, 64 MiB, takes a
- * millisecond at least, and more for much data: no disk has 512 MB/s.
+ * A single head takes a millisecond at least to get far, 64 MiB, and more for
+ * much data: no disk has 512 MB/s.
  */
 #define CFQ_FAR_SECTORS		(64U << (20 - SECTOR_SHIFT))
 
@@ -169,7 +160,7 @@ static inline u64 cfq_head_least_ns(unsigned int pages)
 	return NSEC_PER_MSEC + (u64)pages * 8 * NSEC_PER_USEC;
 }
 
-/* Moving average over so many samples; it counts from the first few on. */
+/* A moving average over so many samples counts from the first few on. */
 #define CFQ_HEADS_ALL		65536U
 #define CFQ_HEADS_MEMORY	128
 #define CFQ_HEADS_SAMPLES	32U
@@ -181,7 +172,7 @@ static inline void cfq_heads_add(unsigned int *samples, unsigned int *average,
 	*average += ((int)(soon * CFQ_HEADS_ALL) - (int)*average) / (int)*samples;
 }
 
-/* Are there several?  Said of more than 1/16, and until it is less than 1/64. */
+/* Said of more than 1/16, and until it is less than 1/64. */
 static inline bool cfq_heads_many(unsigned int samples, unsigned int soon,
 				  bool many)
 {
@@ -189,29 +180,26 @@ static inline bool cfq_heads_many(unsigned int samples, unsigned int soon,
 	       soon > CFQ_HEADS_ALL / (many ? 64 : 16);
 }
 
-/* How parallel is the device?  See block/cfq-device.c, 2. */
-
-/* So often is the rate measured. */
+/* How parallel is the device (block/cfq-device.c, 2)?  Measured so often. */
 #define CFQ_WORK_WINDOW_NS	(20 * NSEC_PER_MSEC)
-/* Fixed point: a parallelism of one. */
-#define CFQ_PARALLEL_ONE	16U
+#define CFQ_PARALLEL_ONE	16U	/* fixed point */
 
-/* Pages of 4 KiB of so much data, at least one. */
+/* Of 4 KiB, at least one. */
 static inline unsigned int cfq_pages(unsigned int bytes)
 {
 	return max(bytes / 4096 + !!(bytes % 4096), 1U);
 }
 
-/* The order of so many, as far as it matters. */
 static inline unsigned int cfq_size_order(unsigned int pages)
 {
 	return min_t(unsigned int, ilog2(pages), CFQ_NR_ORDERS - 1);
 }
 
 /*
- * What the least request of its order takes by itself, if one of so many pages, as
- * much work as @own, took @ns beside @beside of others.  With few of them, it is that,
- * unless it met with a stall.  With many it may have waited, so it is that or less.
+ * Learn what the least request of an order takes by itself from one of @pages,
+ * of as much work as @own, that took @ns beside @beside.  With few of these it
+ * is that, unless it met a stall; with many it may have waited, so it is that
+ * or less.
  */
 static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int pages,
 				   unsigned int own, unsigned int beside,
@@ -227,27 +215,25 @@ static inline void cfq_service_add(u64 *service_ns, u64 ns, unsigned int pages,
 		cfq_average_add(service_ns, min(ns, 4 * *service_ns));
 }
 
-/* What a request takes by itself, if it is known of the least of its order. */
 static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
 {
 	return service_ns * pages >> cfq_size_order(pages);
 }
 
 /*
- * How much work is a request for a parallel device?  A large one takes hardly
- * longer by itself, as the device works on its parts at the same time; but it
- * is as much work as its parts.  So work goes by size, in pages of 4 KiB, and
- * what it is to get to the data, if that is known to be more than nothing.
+ * The work of a request.  A large one takes hardly longer by itself, as the
+ * device works on its parts at once, but it is as much work.  So work goes by
+ * pages of 4 KiB, and what it is to get to the data, if that is known.
  */
 #define CFQ_WORK_PAGE		8U	/* fixed point: a page that is read */
 #define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
-/* A write of 4 MiB fits that takes as long as that for each page. */
+/* A write of 4 MiB fits at that work for each page. */
 #define CFQ_WORK_BITS		18
 #define CFQ_WORK_MAX		((1U << CFQ_WORK_BITS) - 1)
 
 /*
- * The work of reading so much data; that of no data is as of a page, at first.  If to
- * get there is as much as @access, all is less by the same part, so a page is one.
+ * A page is one, so if to get there is as much as @access, all is less by that
+ * part.  No data is as a page.
  */
 static inline u64 cfq_read_work(unsigned int bytes, unsigned int access)
 {
@@ -257,7 +243,6 @@ static inline u64 cfq_read_work(unsigned int bytes, unsigned int access)
 						access + CFQ_WORK_PAGE);
 }
 
-/* The work of a request that would be @read_work if it reads. */
 static inline unsigned int cfq_request_work(bool write, u64 read_work,
 					    unsigned int write_work)
 {
@@ -266,26 +251,21 @@ static inline unsigned int cfq_request_work(bool write, u64 read_work,
 }
 
 /*
- * What is it to get to the data?  While a device is busy with reads of different sizes,
- * the time for each is a straight line over its pages, a + b * pages, be they mixed as
- * they may, and a / b is what was asked for.  The line is that of least squares: b is
- * the covariance by the variance of the pages, and it goes through the means.  It is
- * known only if the sizes differ enough; what was known stays.
+ * What is it to get to the data?  While a device is busy with reads, the time
+ * for each is a line over its pages, a + b * pages, and a / b is asked for: by
+ * least squares, b is the covariance by the variance of the pages, and the line
+ * goes through the means.  If the sizes differ too little what was known stays.
  */
 #define CFQ_FIT_ONE		16384	/* fixed point: a page, */
-#define CFQ_FIT_NS		16	/* and a ns: means are off by up to CFQ_FIT_MEMORY */
+#define CFQ_FIT_NS		16	/* a ns: means are off by up to CFQ_FIT_MEMORY */
 #define CFQ_FIT_READS		8U	/* at least, for a sample */
 #define CFQ_FIT_SAMPLES		8U
 #define CFQ_FIT_MEMORY		128U	/* samples */
 #define CFQ_FIT_SPREAD		256	/* times that is the square of the mean */
-/*
- * Less than that many pages may be because small reads leave parts of a device idle
- * that large ones use; with as many as that, size is as good as nothing.
- */
+/* Less may be as small reads leave parts of a device idle; with more, size is nothing. */
 #define CFQ_ACCESS_MIN		(4 * CFQ_WORK_PAGE)
 #define CFQ_ACCESS_MAX		(1024 * CFQ_WORK_PAGE)
 
-/* In so much time so many reads were done, of so many pages. */
 static inline void cfq_fit_add(struct cfq_fit *fit, u64 elapsed_ns,
 			       unsigned int reads, unsigned int pages)
 {
@@ -297,14 +277,13 @@ static inline void cfq_fit_add(struct cfq_fit *fit, u64 elapsed_ns,
 	samples = fit->samples;
 	fit->pages += div_s64(more_pages, samples);
 	fit->ns += div_s64(more_ns, samples);
-	/* Of each square a part goes to the mean. */
 	fit->pages_var += div_s64(div_s64(more_pages * more_pages * (samples - 1),
 					  samples) - fit->pages_var, samples);
 	fit->cov += div_s64(div_s64(more_pages * more_ns * (samples - 1),
 				    samples) - fit->cov, samples);
 }
 
-/* To get to the data is as much work as that; it was @access until now. */
+/* In work; it was @access until now. */
 static inline unsigned int cfq_fit_access(const struct cfq_fit *fit,
 					  unsigned int access)
 {
@@ -321,21 +300,20 @@ static inline unsigned int cfq_fit_access(const struct cfq_fit *fit,
 	return work < CFQ_ACCESS_MIN ? 0 : work;
 }
 
-/* Is a request beside @nr pages of others all but by itself? */
+/* Is a request beside @nr pages all but by itself? */
 static inline bool cfq_alone(unsigned int nr, unsigned int parallel)
 {
 	return nr * 4 * CFQ_PARALLEL_ONE <= parallel;
 }
 
-/* Samples of what a request takes by itself that are waited for. */
+/* So many samples of a request by itself are waited for. */
 #define CFQ_PAGE_SAMPLES	4U
 
 /*
- * Learn what a page takes from a request that took @ns by itself: @ns if its
- * pages were worked on at the same time, a part of it if one after the other.
- * Which it was is not known, so the middle is taken; it does not matter if
- * reads and writes are of the same size.  The first samples may have met with a
- * stall, so the shortest counts; and no later one counts for much more.
+ * Learn what a page takes from a request that took @ns by itself: all of that
+ * if its pages were done at once, a part if one by one, so the middle is taken.
+ * The first samples may have met a stall, so the shortest counts; no later one
+ * counts for much more.
  */
 static inline void cfq_page_add(u64 *page_ns, unsigned int *samples, u64 ns,
 				unsigned int pages)
@@ -349,9 +327,8 @@ static inline void cfq_page_add(u64 *page_ns, unsigned int *samples, u64 ns,
 }
 
 /*
- * The work of a page that is written, if a write takes @write_ns by itself and
- * a read @read_ns.  It is that of a read at least: a write that is faster went
- * into a cache, and has yet to be done.
+ * The work of a page, written.  A write faster than a read went into a cache,
+ * and has yet to be done.
  */
 static inline unsigned int cfq_write_work(u64 write_ns, u64 read_ns)
 {
@@ -360,8 +337,8 @@ static inline unsigned int cfq_write_work(u64 write_ns, u64 read_ns)
 }
 
 /*
- * The parallelism rises with what was seen in a window, and is forgotten over
- * half a second: few requests do not mean that the device could not do more.
+ * It rises with a window and is forgotten over half a second: few requests do
+ * not mean that the device could do no more.
  */
 static inline unsigned int cfq_parallel_add(unsigned int parallel, u64 work_ns,
 					    u64 elapsed_ns)
@@ -374,30 +351,28 @@ static inline unsigned int cfq_parallel_add(unsigned int parallel, u64 work_ns,
 }
 
 /*
- * Pages that keep a device of this parallelism busy, of whatever requests.  With r
- * times as many as there are servants, and a page's servant being chance, each
- * servant is busy for about r / (1 + r) of the time, and a page waits as long as r
- * others take.
+ * Pages that keep a device busy.  With r times as many as servants, and chance
+ * to place them, each is busy for about r / (1 + r) of the time, and a page
+ * waits for r others.
  */
 static inline unsigned int cfq_useful_depth(unsigned int parallel)
 {
 	return max(parallel * CFQ_DEPTH_RATIO / CFQ_PARALLEL_ONE, 1U);
 }
 
-/* With fewer pages than this a part of the device has nothing to do. */
 static inline unsigned int cfq_spare_depth(unsigned int parallel)
 {
 	return max(DIV_ROUND_CLOSEST(parallel, CFQ_PARALLEL_ONE), 1U);
 }
 
-/* Think time: moving sums with 8 fractional bits, each sample a 1/8 part. */
+/* Moving sums with 8 fractional bits, each sample a 1/8 part. */
 static inline void cfq_ttime_add(u64 *total_ns, unsigned int *samples, u64 ns)
 {
 	*samples = (7 * *samples + 256) / 8;
 	*total_ns = (7 * *total_ns + 256 * ns) >> 3;
 }
 
-/* Is the mean within @limit_ns?  Without enough samples, hope for it. */
+/* Without enough samples, hope for it. */
 static inline bool cfq_ttime_within(u64 total_ns, unsigned int samples,
 				    u64 limit_ns)
 {
@@ -406,9 +381,8 @@ static inline bool cfq_ttime_within(u64 total_ns, unsigned int samples,
 }
 
 /*
- * The number that @text is, which is to be @min to @max: -EINVAL if it is no
- * whole decimal number, however large, with a sign or without, -ERANGE if it is
- * one out of range.  A newline may follow.
+ * @text as a number from @min to @max: -EINVAL if it is no whole decimal number
+ * (a sign and a newline at the end may be there), -ERANGE if out of range.
  */
 static inline int cfq_parse(const char *text, u64 min, u64 max, u64 *value)
 {
@@ -422,7 +396,7 @@ static inline int cfq_parse(const char *text, u64 min, u64 max, u64 *value)
 	return *value < min || *value > max ? -ERANGE : 0;
 }
 
-/* A group priority, 0 (highest) .. 7, as a weight, and back to the nearest. */
+/* 0 is the highest, 7 the lowest; back to the nearest. */
 static inline unsigned int cfq_group_prio_to_weight(unsigned int prio)
 {
 	return CFQ_WEIGHT_DEFAULT / 4 * (8 - prio);
@@ -435,40 +409,32 @@ static inline unsigned int cfq_weight_to_group_prio(unsigned int weight)
 }
 
 /*
- * If @held out of @total descriptors are in use, may those have one more who
- * have their part?  An eighth, and at least one, is left to the others.
+ * If @held out of @total descriptors are in use, may who has his part take one
+ * more?  An eighth, and at least one, is left to others.
  */
 static inline bool cfq_descriptors_lent(unsigned int total, unsigned int held)
 {
 	return held + max(total / 8, 1U) < total;
 }
 
-/*
- * Shares of a device, as fractions of 2^32 - 1.  Shares multiply down the tree
- * of groups; none is so small that it is nothing.
- */
+/* Shares, as fractions of 2^32 - 1, multiply down the tree of groups; none is nothing. */
 #define CFQ_SHARE_ALL		U32_MAX
 
-/* The part of @share that belongs to @weight out of @total. */
 static inline u32 cfq_share_of(u32 share, unsigned int weight,
 			       unsigned int total)
 {
 	return max_t(u64, div_u64((u64)share * weight, total), 1);
 }
 
-/* What @share of @amount is, rounded down. */
 static inline u64 cfq_share_amount(u64 amount, u32 share)
 {
 	return mul_u64_u64_div_u64(amount, share, CFQ_SHARE_ALL);
 }
 
-/* However large a share, nobody shall wait too long for the end of a turn. */
+/* Nobody waits longer for the end of a turn. */
 #define CFQ_TURN_MAX		4	/* times the base slice */
 
-/*
- * Turn of a group among @nr busy ones: @base_ns on average, in proportion to
- * its share.
- */
+/* @base_ns on average over @nr busy groups, in proportion to @share. */
 static inline u64 cfq_turn_ns(u64 base_ns, unsigned int nr, u32 share)
 {
 	return min(cfq_share_amount(base_ns * max(nr, 1U), share),
