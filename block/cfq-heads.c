@@ -2,41 +2,37 @@
 /*
  * CFQ I/O scheduler: what the device is.
  *
- * A disk of a virtual machine, a RAID array or a volume of a SAN calls itself
- * rotational and may have many heads or none, and a disk behind a bridge may say
- * that it is flash.  So that is learned from what it does.
+ * A disk of a virtual machine, a RAID array or a SAN volume calls itself
+ * rotational and may have many heads or none, and a disk behind a bridge may
+ * say that it is flash.  So that is learned from what it does.
  *
- * 1. One head or more?  No single head gets far within a millisecond of what it
- *    did before.  Of reads that are completed far from the one before, and were in
- *    the device together with it, those are counted that come as soon as that.  Of
- *    a disk there are none, but a few from its buffer; of several heads there are
- *    many.  What is sent back by the device, as aborted, does not count.
+ * 1. One head or more?  No single head gets far within a millisecond.  Of reads
+ *    that are completed far from the one before, and were in the device
+ *    together with it, those are counted that come as soon as that.  A disk has
+ *    a few from its buffer; several heads have many.  What a device sends back,
+ *    as aborted, does not count, and nothing does where reads do not take so
+ *    long.
  *
- *    Where that cannot be, as reads do not take so long, nothing is counted.
+ * 2. Do turns and slices pay?  Whoever says it is a disk gets them, and flash
+ *    that has one head.  But with many heads one stream at a time, or one
+ *    group, may leave most of them idle; and what does one thing at a time, as
+ *    a volume of limited rate, need not have a head.  So both ways are tried,
+ *    for a tenth of a second each, while streams compete, or once many heads
+ *    are known: a duel.  The way in which streams, or all if there are none,
+ *    read a sixteenth more three times running is taken.  For streams slices
+ *    are worth half as much again: without them a group that reads one request
+ *    at a time leaves much of its share to others.  Duels show 1., too, where
+ *    one stream at a time is served, so there is one now and then.  Without
+ *    turns who is ahead waits as in 3.: streams of one request each leave heads
+ *    idle, and each would take all it can.
  *
- * 2. Do turns and slices pay?  A device that says it is a disk gets them, and
- *    one that says it is flash and has one head, too.  If it has many, one
- *    stream at a time may leave most of them idle, and so may the requests of
- *    one group; of two heads it is still more than all at once.  And what does
- *    one thing at a time need not have a head, as a volume whose rate is
- *    limited.  So both are tried, for a tenth of a second each, while streams
- *    compete for the device, or once it is known to have many: a duel.  The
- *    way in which streams, or all if there are none, read a sixteenth more
- *    three times running is taken.  For streams slices are worth half as much
- *    again, as without them a group that reads one request at a time leaves
- *    much of its share to others.  Duels show 1., too, where only one stream
- *    at a time is served.  So there are some until that is known, and now and
- *    then thereafter.  Without turns who is ahead waits as in 3.: streams of one
- *    request each leave some heads idle, so each would have as much as it can.
- *
- * 3. Strict or not?  Without a head, who is ahead of others waits only while
- *    the device has enough to do.  Where the processors are slower than the
- *    device it never has, and each group gets as much as the processors do for
- *    it.  If those who are ahead wait all the same, which is to be strict, the
- *    others do more if they wanted nothing but a processor; if they had nothing
- *    to do, the device is idle.  Only a duel tells.  Strictness wins it if the
- *    processors have no time left and the device does hardly less.  One duel
- *    that it loses ends it, and there is one as soon as less is done.
+ * 3. Strict or not?  Without a head, who is ahead waits only while the device
+ *    has enough to do.  Where processors are slower than the device it never
+ *    has, and each group gets what they do for it.  If who is ahead waits all
+ *    the same (strict), others do more if they lacked a processor; else the
+ *    device is idle.  Only a duel tells.  Strictness wins if the processors
+ *    have no time left and the device does hardly less; one lost duel ends it,
+ *    and there is one as soon as less is done.
  */
 #include <linux/cpumask.h>
 #include <linux/kernel_stat.h>
@@ -45,20 +41,20 @@
 #include "cfq-device.h"
 
 /*
- * A duel measures for two of these, and again, with one between for what was sent
- * in the other way; and so long it is to the next one if it was won.
+ * A duel measures for two of these, twice, with one between for what was sent
+ * the other way; and so long it is to the next one if it was won.
  */
 #define CFQ_DUEL_UNIT_NS	(50 * NSEC_PER_MSEC)
 #define CFQ_DUEL_FLASH_UNIT_NS	(20 * NSEC_PER_MSEC)
 #define CFQ_DUELS_WON		3
 
-/* Of so long ago is what makes it worth having one. */
+/* What makes a duel worth while happened no longer ago than this. */
 #define CFQ_DUEL_REASON_NS	(100 * NSEC_PER_MSEC)
 
-/* After a duel that was lost the next one waits: twice as long each time, up to this. */
+/* The pause after a lost duel is twice as long each time, up to this. */
 #define CFQ_DUEL_LONG_PAUSE_NS	(3200 * (u64)NSEC_PER_MSEC)
 
-/* Who reads in sequence decides, if it is such a part of all that is read. */
+/* Streams decide if they read such a part of all. */
 #define CFQ_DUEL_STREAMS_PART	8
 
 /* So long it is taken for granted that there is one head. */
@@ -67,7 +63,6 @@
 /* A request counts as much as so many pages more, as it may have to seek. */
 #define CFQ_DUEL_REQUEST_PAGES	16
 
-/* One about turns, or about strictness, begins. */
 static void cfq_duel_init(struct cfq_duel *duel, bool of_turns, bool soon,
 			  u64 now_ns)
 {
@@ -81,7 +76,6 @@ static void cfq_duel_init(struct cfq_duel *duel, bool of_turns, bool soon,
 	};
 }
 
-/* Nothing is known of what a device is but what it says. */
 void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
 	const bool told_one = cfq_told_one_head(dd->queue);
@@ -94,10 +88,7 @@ void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
 	cfq_duel_init(&dd->heads.duel, told_one, told_one, now_ns);
 }
 
-/*
- * Is it worth looking at whether a device that says it has no head has one?
- * It is if a read was done no sooner than a head would do it: @slow.
- */
+/* A device that says it has no head may have one if a read was as @slow as with one. */
 void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
 {
 	struct cfq_heads *heads = &dd->heads;
@@ -110,13 +101,13 @@ void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
 	heads->many = false;
 }
 
-/* Learn from a read that was completed, of a @stream if it would get slices. */
+/* Learn from a read, of a @stream if it would get slices. */
 void cfq_heads_completed(struct cfq_driver_data *dd,
 			 const struct cfq_done *done, bool stream)
 {
 	struct cfq_heads *heads = &dd->heads;
 	const unsigned int work = cfq_sent_work(done->sent);
-	/* It may have been sent when that was not yet added to it. */
+	/* access_work may have come after it was sent. */
 	const unsigned int pages = max((work - min(work, dd->access_work)) /
 				       CFQ_WORK_PAGE, cfq_sent_pages(done->sent));
 	u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
@@ -138,13 +129,12 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 	heads->completed_ns = done->end_ns;
 }
 
-/* Is it known that there is one head?  That there are many may not be known, either. */
+/* Is one head known?  If not, many need not be, either. */
 static bool cfq_one_head_seen(const struct cfq_heads *heads)
 {
 	return heads->samples >= CFQ_HEADS_SAMPLES && !heads->many;
 }
 
-/* The next phase of a duel begins: what is measured takes two units. */
 static void cfq_duel_next(struct cfq_duel *duel, enum cfq_duel_phase phase,
 			  u64 now_ns)
 {
@@ -157,7 +147,6 @@ static void cfq_duel_next(struct cfq_duel *duel, enum cfq_duel_phase phase,
 	duel->next_ns = now_ns + (measured ? 2 : 1) * duel->unit_ns;
 }
 
-/* There is none for so long. */
 static void cfq_duel_pause(struct cfq_duel *duel, u64 ns, u64 now_ns)
 {
 	duel->again_ns = now_ns + ns;
@@ -179,16 +168,16 @@ static u64 cfq_duel_rate(const struct cfq_duel *duel, int whose, u64 now_ns)
 }
 
 /*
- * The next phase, if a duel is @due or goes on.
- * Return: whether both ways are measured: what is used otherwise is in the rates.
+ * The next phase, if there is a duel or one is @due.  Return: whether both ways
+ * are measured.
  */
 static bool cfq_duel_go_on(struct cfq_duel *duel, bool due, u64 now_ns)
 {
-	/* Nobody has asked in time, so it says nothing. */
+	/* Nobody asked in time, so it says nothing. */
 	if (duel->phase != CFQ_DUEL_NONE &&
 	    duel->next_ns + 2 * duel->unit_ns <= now_ns) {
 		duel->won = 0;
-		/* To wait is right only as long as it is known to be. */
+		/* Strictness is right only as long as it is known to be. */
 		duel->other &= duel->of_turns;
 		cfq_duel_pause(duel, duel->pause_ns, now_ns);
 		return false;
@@ -206,7 +195,7 @@ static bool cfq_duel_go_on(struct cfq_duel *duel, bool due, u64 now_ns)
 	return false;
 }
 
-/* A duel was won, or lost, by what is not chosen; so many in a row decide. */
+/* A duel was won or lost by the other way; so many in a row decide. */
 static void cfq_duel_end(struct cfq_duel *duel, bool won, unsigned int decide,
 			 u64 now_ns)
 {
@@ -224,9 +213,8 @@ static void cfq_duel_end(struct cfq_duel *duel, bool won, unsigned int decide,
 }
 
 /*
- * Are turns worth trying, or to go without?  Not while there is one head for all
- * that was seen lately, nor without streams that compete, unless several heads have
- * something to do.
+ * Is a duel worth it?  Not if one head was seen lately, nor without streams
+ * that compete or several heads with something to do.
  */
 static bool cfq_turns_duel_due(const struct cfq_driver_data *dd, u64 now_ns)
 {
@@ -240,7 +228,6 @@ static bool cfq_turns_duel_due(const struct cfq_driver_data *dd, u64 now_ns)
 	return heads->competed_ns + CFQ_DUEL_REASON_NS > now_ns;
 }
 
-/* Is more read the other way: by streams, or by all if there are none? */
 static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 {
 	const struct cfq_duel *duel = &heads->duel;
@@ -249,17 +236,16 @@ static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 	u64 rate = cfq_duel_rate(duel, streams, now_ns);
 	u64 before = duel->rate[streams];
 
-	/* To those a turn is worth half as much again. */
+	/* Turns are worth half as much again to streams. */
 	if (streams && cfq_duel_other(duel))
 		rate = div_u64(rate * 2, 3);
 	else if (streams)
 		before = div_u64(before * 2, 3);
-	/* What says that it has no head need not have many to have none. */
+	/* Flash need not have many heads to have none. */
 	return (heads->many || !heads->told_one) &&
 	       before && rate > before + before / 16;
 }
 
-/* The device may have one head: what is to be done with it? */
 static void cfq_turns_duel(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
@@ -276,8 +262,8 @@ static void cfq_turns_duel(struct cfq_driver_data *dd, u64 now_ns)
 }
 
 /*
- * Notes whether the processors had nothing to do for a part of the last time.  Of very
- * many some have, and to ask them all would take long, with the lock held.
+ * Were all processors busy?  Of very many some are not, and to ask them all
+ * would take long under the lock.
  */
 #define CFQ_FEW_CPUS	64
 
@@ -304,10 +290,10 @@ static void cfq_watch_processors(struct cfq_heads *heads, u64 now_ns)
 	heads->idle_asked_ns = now_ns;
 }
 
-/* What does less than so many pages a second is not faster than a processor. */
+/* With fewer pages a second it is not faster than a processor. */
 #define CFQ_STRICT_LEAST_PAGES	1000
 
-/* That may have an eighth less done, or hardly less if processors are idle. */
+/* An eighth less may be done, or hardly less if processors are idle. */
 static bool cfq_strict_pays(const struct cfq_heads *heads, u64 now_ns)
 {
 	const struct cfq_duel *duel = &heads->duel;
@@ -319,14 +305,14 @@ static bool cfq_strict_pays(const struct cfq_heads *heads, u64 now_ns)
 	       strict >= open - div_u64(open, heads->cpus_busy ? 8 : 32);
 }
 
-/* Is hardly done what was done when it was measured last?  Then it is done again. */
+/* Is less done than when it was measured last? */
 static bool cfq_does_less(const struct cfq_duel *duel, u64 now_ns)
 {
 	return duel->phase == CFQ_DUEL_NONE && now_ns > duel->phase_ns &&
 	       cfq_duel_rate(duel, 0, now_ns) < duel->rate[0] * 3 / 4;
 }
 
-/* The device has no head: has who is ahead to wait even if it has room? */
+/* No head: must who is ahead wait even if the device has room? */
 static void cfq_strict_duel(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
@@ -345,8 +331,8 @@ static void cfq_strict_duel(struct cfq_driver_data *dd, u64 now_ns)
 }
 
 /*
- * Is a device to be used as if it had one head, until cfq_heads_ask() is true
- * again?  And if not, who is ahead of others has to wait, or not.
+ * Return: whether to use @dd as if it had one head, until cfq_heads_ask(); sets
+ * strict, too.
  */
 bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 {
