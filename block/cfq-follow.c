@@ -2,18 +2,15 @@
 /*
  * CFQ I/O scheduler: weights that are set by the files of others.
  *
- * Programs that start services and containers know io.weight, which is that of
- * io.cost, or io.bfq.weight.  A group whose weight was not set here follows
- * these: io.weight, or if that is 100, as at first, io.bfq.weight if there is
- * one.  Other controllers tell nothing but what is in these files: so they are
- * read, as by any program, whenever one of them is written, or may have come
- * with a controller that is enabled.  A line also goes with its disk, and a
- * file with bfq: so all are read when a disk takes this scheduler, and when bfq
- * is unloaded.
+ * Programs that start services and containers know io.weight (of io.cost) or
+ * io.bfq.weight.  A group whose weight was not set here follows these:
+ * io.weight, or if that is 100, as at first, io.bfq.weight if there is one.
+ * All that tells of them is the files, so they are read when one is written, or
+ * may have come with a controller that is enabled; and all of them when a disk,
+ * which has lines of its own, takes this scheduler, or bfq is unloaded.
  *
  * Lines for single devices in io.weight count before these weights.  Those in
- * io.bfq.weight are left alone: there they can only be for devices where bfq is
- * selected, and what is left of them later was not meant for cfq.
+ * io.bfq.weight are for devices where bfq is selected, so they are left alone.
  *
  * This is for version 2.  Version 1 has no io.weight.
  */
@@ -34,39 +31,39 @@
 
 #include "cfq-group.h"
 
-/* Those files, what counts more first. */
+/* What counts more comes first. */
 static const char * const cfq_followed_files[] = {
 	"io.weight", "io.bfq.weight",
 };
 
-/* One at a time, so that what was read last is what was there last. */
+/* One at a time, so that what was read last was there last. */
 static DEFINE_MUTEX(cfq_follow_mutex);
 
 static struct fsnotify_group *cfq_follow_group;
-/* Who reads: not who has written, who may not be allowed to. */
+/* Read as ourselves: who has written may not be allowed to. */
 static const struct cred *cfq_follow_cred;
 
-/* Once version 2 was mounted: a mount of our own, and a mark on what it is of. */
+/* Once version 2 is mounted: a mount of our own, and a mark on what is mounted. */
 static struct vfsmount *cfq_follow_mnt;
 static struct fsnotify_mark *cfq_follow_mark;
 
 static void cfq_follow_begin(struct work_struct *work);
 static DECLARE_WORK(cfq_follow_work, cfq_follow_begin);
 
-/* All groups are to be read: at first, and again where no event says so. */
+/* Read all groups: at first, and again where no event says so. */
 static int cfq_follow_all = 1;
 
-/* What is followed stays as it is, until it can be read. */
+/* What is followed stays until it can be read. */
 static void cfq_follow_failed(int error)
 {
 	pr_warn_once("cfq: cannot follow io.weight (error %d): some weights may be old ones\n",
 		     error);
-	/* With the next group, unless that would always fail. */
+	/* Try again with the next group, unless that would always fail. */
 	if (error == -ENOMEM || error == -ENFILE)
 		WRITE_ONCE(cfq_follow_all, 1);
 }
 
-/* Takes a line of such a file; no device where @devices is NULL. */
+/* Lines for devices are skipped if @devices is NULL. */
 static int cfq_take_line(const char *line, unsigned int *weight,
 			 struct list_head *devices)
 {
@@ -85,7 +82,7 @@ static int cfq_take_line(const char *line, unsigned int *weight,
 	return 0;
 }
 
-/* The file has as many lines as there are devices, so it is taken by pieces. */
+/* It has a line for each device, so it is taken by pieces. */
 static int cfq_take_lines(struct file *file, unsigned int *weight,
 			  struct list_head *devices)
 {
@@ -112,8 +109,8 @@ static int cfq_take_lines(struct file *file, unsigned int *weight,
 }
 
 /*
- * Sets @weight to that in a file of the group at @path, 0 if there is none; those for
- * single devices are added to @devices, unless that is NULL.
+ * Sets @weight of the group at @path, or 0; adds those for devices to @devices
+ * if given.
  */
 static int cfq_read_weight(char *path, const char *name, unsigned int *weight,
 			   struct list_head *devices)
@@ -134,14 +131,13 @@ static int cfq_read_weight(char *path, const char *name, unsigned int *weight,
 	ret = PTR_ERR_OR_ZERO(file);
 	if (!ret) {
 		ret = cfq_take_lines(file, weight, devices);
-		/* fput() would leave it to the end of the system call, all of a walk. */
+		/* fput() would leave all of a walk to the end of the system call. */
 		__fput_sync(file);
 	}
-	/* It is not there, or goes. */
 	return ret == -ENOENT || ret == -ENODEV ? 0 : ret;
 }
 
-/* Reads what the group of @css follows; @path is for its name. */
+/* @path is for the name of the group. */
 static void cfq_follow(struct cgroup_subsys_state *css, char *path)
 {
 	struct cfq_followed now = { };
@@ -149,7 +145,6 @@ static void cfq_follow(struct cgroup_subsys_state *css, char *path)
 	LIST_HEAD(devices);
 	int nr, ret;
 
-	/* Of one at a time: there may be many below. */
 	guard(mutex)(&cfq_follow_mutex);
 	if (css->cgroup->root != &cgrp_dfl_root)
 		return;
@@ -172,7 +167,6 @@ static void cfq_follow(struct cgroup_subsys_state *css, char *path)
 	cfq_cgroup_follow(cfq_css_cgroup(css), &now, &devices);
 }
 
-/* Reads what the group of @top follows, and those below it if they are to. */
 static void cfq_follow_groups(struct cgroup_subsys_state *top, bool below)
 {
 	char *path = kmalloc(PATH_MAX, GFP_KERNEL);
@@ -197,7 +191,7 @@ static void cfq_follow_groups(struct cgroup_subsys_state *top, bool below)
 	kfree(path);
 }
 
-/* What the cgroup of a directory has of ours, with a reference. */
+/* Our css of the cgroup of a directory, with a reference. */
 static struct cgroup_subsys_state *cfq_dentry_css(struct dentry *directory)
 {
 	struct kernfs_node *kn = d_inode(directory)->i_private;
@@ -210,10 +204,7 @@ static struct cgroup_subsys_state *cfq_dentry_css(struct dentry *directory)
 	return css && css_tryget_online(css) ? css : NULL;
 }
 
-/*
- * A weight was written in a group that is none of ours.  That is what many do who
- * have not enabled "cfq", and it is without effect.
- */
+/* A weight was written in a group where "cfq" is not enabled, without effect. */
 static void cfq_follow_missed(const struct path *written)
 {
 	const struct path path = {
@@ -223,7 +214,6 @@ static void cfq_follow_missed(const struct path *written)
 	struct file *file;
 	LIST_HEAD(devices);
 
-	/* Where groups are those of io, this one has just been removed. */
 	if (IS_ENABLED(CONFIG_CFQ_CGROUP_IO) ||
 	    cfq_subsys->root != &cgrp_dfl_root ||
 	    list_empty(&cfq_root_cgroup()->row))
@@ -233,14 +223,14 @@ static void cfq_follow_missed(const struct path *written)
 		return;
 	cfq_take_lines(file, &weight, &devices);
 	__fput_sync(file);
-	/* Some write what is there anyway. */
+	/* Some write the default. */
 	if (weight != CFQ_WEIGHT_DEFAULT || !list_empty(&devices))
 		pr_notice_once("cfq: %s was set in a group without cfq; write +cfq to cgroup.subtree_control of the groups above it\n",
 			       written->dentry->d_name.name);
 	cfq_settings_free(&devices);
 }
 
-/* A file of version 2 was written; in the context of who has done it. */
+/* A file was written; in the context of who has done it. */
 static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 			    const void *data, int data_type, struct inode *dir,
 			    const struct qstr *file_name, u32 cookie,
@@ -257,7 +247,7 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 		return 0;
 	/* Nobody renames or removes what is open. */
 	name = file->dentry->d_name.name;
-	/* Groups below may have come to us, or to who has those files. */
+	/* Groups below may have come, or got those files. */
 	below = !strcmp(name, "cgroup.subtree_control");
 	if (!below && match_string(cfq_followed_files,
 				   ARRAY_SIZE(cfq_followed_files), name) < 0)
@@ -294,9 +284,8 @@ static void cfq_get_super(struct super_block *sb, void *found)
 }
 
 /*
- * Mounts version 2, of which there is one file system, where nobody sees it, if
- * somebody has mounted it: by itself that would change what all see.
- * Return: NULL if nobody has.
+ * Mounts version 2, of which there is one file system, where nobody sees it;
+ * NULL if nobody has mounted it before, as that would change what all see.
  */
 static struct vfsmount *cfq_mount_unified(void)
 {
@@ -316,7 +305,7 @@ static struct vfsmount *cfq_mount_unified(void)
 		mnt = ERR_CAST(fc);
 		goto out;
 	}
-	/* That is what it mounts, and it lets go of it. */
+	/* Mounts that, and lets go of it. */
 	fc->root = dget(sb->s_root);
 	mnt = vfs_create_mount(fc);
 	put_fs_context(fc);
@@ -325,7 +314,6 @@ out:
 	return mnt;
 }
 
-/* Begins, unless that was done before. */
 static int cfq_follow_unified(struct fsnotify_group *group)
 {
 	struct vfsmount *mnt = cfq_follow_mnt ?: cfq_mount_unified();
@@ -350,7 +338,6 @@ static int cfq_follow_unified(struct fsnotify_group *group)
 	return ret;
 }
 
-/* Does what was not done before, if somebody has mounted version 2. */
 static void cfq_follow_begin(struct work_struct *work)
 {
 	const int ret = cfq_follow_unified(cfq_follow_group);
@@ -362,19 +349,19 @@ static void cfq_follow_begin(struct work_struct *work)
 }
 
 /*
- * A group comes, so there may be a file system of version 2; or, if @all, what
- * groups follow may have changed, and no file was written.
+ * Version 2 may be mounted, or, if @all, what groups follow have changed
+ * without a write.
  */
 void cfq_follow_soon(bool all)
 {
 	if (all)
 		WRITE_ONCE(cfq_follow_all, 1);
-	/* Groups may come before anything else is there: see cfq_follow_init(). */
+	/* Groups may come before cfq_follow_init(). */
 	if (smp_load_acquire(&cfq_follow_group))
 		schedule_work(&cfq_follow_work);
 }
 
-/* When its exit function is done, the files of bfq are gone. */
+/* The files of bfq are gone when its exit function is done. */
 static int cfq_follow_module(struct notifier_block *nb, unsigned long state,
 			     void *data)
 {
@@ -418,7 +405,7 @@ void cfq_follow_exit(void)
 		fsnotify_put_mark(cfq_follow_mark);
 	}
 	fsnotify_put_group(cfq_follow_group);
-	/* Until nobody is in the functions above any more. */
+	/* Until nobody is in the functions above. */
 	fsnotify_wait_marks_destroyed();
 	mntput(cfq_follow_mnt);
 	put_cred(cfq_follow_cred);
