@@ -2,10 +2,10 @@
 /*
  * CFQ I/O scheduler: who gets a descriptor.
  *
- * What waits for a descriptor cannot be scheduled, so who may have one is
- * decided before, in cfq_limit_depth().  There a task may have to wait twice:
- * for a place, if its group has as many requests as it may have, and then in
- * line, if few descriptors are left and others come first.
+ * What waits for a descriptor cannot be scheduled, so cfq_limit_depth() decides
+ * who may have one.  There a task may wait twice: for a place, if its group has
+ * as many requests as it may have, and then in line, if few descriptors are
+ * left and others come first.
  */
 #include <linux/slab.h>
 
@@ -14,7 +14,7 @@
 
 #include "cfq-queue.h"
 
-/* The current task on a device, or NULL if it had no request there yet. */
+/* NULL if the current task had no request there yet. */
 struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 {
 	struct io_cq *icq = NULL;
@@ -25,31 +25,26 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 }
 
 /*
- * Places.  Where the requests of a group are limited (block/cfq-group-tags.c, 2), a
- * request has a place within the limit before it has a descriptor: otherwise
- * the limit could be exceeded by all who sleep for one.  The task sleeps until
- * there is one, which is on its cfq_io_cq then, that it may share with others.
- * The next request there takes it along in elv.priv[1] until it is inserted,
- * from when on the group of its queue holds it.
+ * Places.  Where a group is limited (block/cfq-group-tags.c, 2), a request has
+ * a place before it has a descriptor: else all who sleep for one could exceed
+ * the limit.  A task sleeps until its cfq_io_cq, which others may share, has a
+ * place.  The next request there takes it along in elv.priv[1] until it is
+ * inserted: then the group of its queue holds it.
  *
  * Who has a transaction open waits neither for a place nor in a line.  A bio
- * that must not wait is refused before there is a request, if that would be
- * past the limit (cfq_bio_merge()).  Of those that are not seen there, as
- * nothing merges with them, one at a time may be past it, with the first of all
- * descriptors.
+ * that must not wait is refused before there is a request (cfq_bio_merge()).
+ * What is not seen there, as nothing merges with it, may be past the limit one
+ * at a time, with the first of all descriptors.
  */
 
-/* The queue of the last sync request of @cic, or NULL.  Needs cfqmd->lock or RCU. */
+/* Of the last sync request of @cic, or NULL.  Needs cfqmd->lock or RCU. */
 struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic,
 				const struct cfq_meta_data *cfqmd)
 {
 	return cic_cfqq(cic, cfqmd, max(READ_ONCE(cic->sync_slot), CFQ_SLOT_BEHALF));
 }
 
-/*
- * The group that the last requests of @cic, which may be NULL, belonged to;
- * NULL if there were none.  Needs cfqmd->lock or RCU.
- */
+/* The group of the last requests of @cic; NULL if none, or no @cic.  Needs the same. */
 static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
 				       const struct cfq_meta_data *cfqmd,
 				       bool sync)
@@ -63,7 +58,6 @@ static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
 	return cfqq ? cfqq->cfqd : NULL;
 }
 
-/* May there be a limit for requests of the current task? */
 bool cfq_task_limited(struct request_queue *q, bool sync)
 {
 	const struct cfq_data *cfqd;
@@ -77,7 +71,7 @@ bool cfq_task_limited(struct request_queue *q, bool sync)
 	return !cfqd || cfq_group_limits_current(cfqd);
 }
 
-/* Wait for a place and keep it for the next request of the current task. */
+/* Wait for a place, for the next request of the current task. */
 static void cfq_wait_for_place(struct request_queue *q)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
@@ -91,7 +85,7 @@ static void cfq_wait_for_place(struct request_queue *q)
 	cfq_lock(cfqmd);
 	cfqd = cfq_group_get_place(cfqmd, true);
 	if (cfqd && cic->nr_places && cic->places != cfqd) {
-		/* Who shares @cic has some in another group: it is there until queued. */
+		/* Who shares @cic has places elsewhere: it is there until queued. */
 		cfq_group_release(cfqd);
 		cfqd = cic->places;
 		cfq_group_hold(cfqd, true);
@@ -105,8 +99,8 @@ static void cfq_wait_for_place(struct request_queue *q)
 }
 
 /*
- * Hand a place, if there may be a limit, to @rq, which has its descriptor: one that was
- * waited for, or, if that must not be done, one that is there.
+ * Give @rq a place if there may be a limit: the one waited for, or, if it must
+ * not wait, one that is there.
  */
 static noinline void cfq_place_request(struct request *rq,
 				       struct cfq_io_cq *cic)
@@ -128,9 +122,8 @@ static noinline void cfq_place_request(struct request *rq,
 }
 
 /*
- * @rq is counted in the group of its queue, and gives up its place for that.
- * Without one, as it was not asked for in time, it is counted only if there is room,
- * as others of the groups above would have to wait for it.
+ * Count @rq in the group of its queue, and give its place back.  Without one
+ * only if there is room, as others above would have to wait for it.
  */
 void cfq_hold_request(struct request *rq)
 {
@@ -142,7 +135,6 @@ void cfq_hold_request(struct request *rq)
 		cfq_group_release(place);
 }
 
-/* How many requests of its own has the task of @cic, which may be NULL? */
 static unsigned int cic_nr_requests(const struct cfq_io_cq *cic,
 				    const struct cfq_meta_data *cfqmd)
 {
@@ -159,15 +151,12 @@ static unsigned int cic_nr_requests(const struct cfq_io_cq *cic,
 }
 
 /*
- * Who reads little at a time need not wait for those who read far ahead: of so many
- * in a line, the first one goes first that has the fewest requests.
+ * Of so many in a line the first with the fewest requests goes first: who reads
+ * little need not wait for those who read far ahead.
  */
 #define CFQ_LINE_LOOK	32
 
-/*
- * The next one in the line of a class, which is not empty, and how many requests
- * its task has.
- */
+/* The next in a line that is not empty, and how many requests its task has. */
 static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
 					enum cfq_class class,
 					unsigned int *nr_requests)
@@ -188,17 +177,13 @@ static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
 	return next;
 }
 
-/* Was none of @class let in from the line of @cfqd for too long? */
 static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class,
 			    u64 now_ns)
 {
 	return cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns;
 }
 
-/*
- * The class whose turn it is in the line of @cfqd, which is not empty: the best
- * one, or one that it has kept waiting for too long.
- */
+/* The class whose turn it is in the line: the best, or one that waited for too long. */
 static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, u64 now_ns)
 {
 	const enum cfq_class best = cfq_line_best(cfqd);
@@ -211,10 +196,7 @@ static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, u64 now_ns)
 	return best;
 }
 
-/*
- * Who is next in the line of @cfqd, which is not empty; NULL if there is no
- * descriptor for him.
- */
+/* Who is next in the line, which is not empty; NULL without a descriptor for him. */
 struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 {
 	const enum cfq_class class = cfq_line_class(cfqd, now_ns);
@@ -223,14 +205,13 @@ struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 	bool room;
 
 	waiter = cfq_line_next(cfqd, class, &nr);
-	/* From who has waited for too long nothing is kept. */
+	/* If it waited for too long nothing is kept from it. */
 	room = cfq_class_waits(cfqd, class, now_ns) ?
 	       cfq_group_has_room(cfqd, CFQ_CLASS_RT, 0) :
 	       cfq_group_has_room(cfqd, class, nr);
 	return room ? waiter : NULL;
 }
 
-/* Let those go on for whom there is a descriptor. */
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 {
 	const u64 now_ns = ktime_get_ns();
@@ -253,7 +234,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqmd->expected_until_ns = now_ns + cfqmd->dd.tun.group_idle_ns;
 		if (cfq_line_best(cfqd) == CFQ_NR_CLASSES)
 			cfq_group_line(cfqd, false);
-		/* Then it is gone. */
+		/* Then @waiter is gone. */
 		complete(&waiter->go_on);
 	}
 }
@@ -269,20 +250,18 @@ void cfq_end_admission(struct cfq_data *cfqd)
 	cfqd->nr_admitted--;
 	if (!cfq_trees_busy(&cfqd->queues))
 		cfq_group_not_busy(cfqd, ktime_get_ns());
-	/* Should it not come to a request, nobody else would. */
+	/* Should no request come of it, nobody else would. */
 	if (cfq_nr_descriptors(cfqmd) < cfq_all_descriptors(cfqmd->dd.queue) / 2)
 		cfq_admit_waiters(cfqmd);
 	cfq_group_put(cfqd);
 }
 
-/* In jiffies.  Of blk_wait_io() a module does not have the time in 7.3. */
+/* In jiffies.  A module does not have the time of blk_wait_io() in 7.3. */
 #define CFQ_SLEEP	(2 * HZ)
 
 /*
- * The task of @waiter waits, with those on @list, until another one, or a
- * completion, lets it go on.
- * Context: cfqmd->lock held, is dropped to wait; process context with the
- * device's queue entered.
+ * Wait on @list until another task, or a completion, lets this one go on.
+ * Drops cfqmd->lock, in process context with the device's queue entered.
  */
 void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
 	__must_hold(&waiter->cfqd->cfqmd->lock)
@@ -296,13 +275,13 @@ void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
 	if (unlikely(cfq_done_meanwhile(cfqmd)))
 		cfq_admit_waiters(cfqmd);
 	cfq_unlock(cfqmd);
-	/* Sends what the task has plugged.  Who wakes up now and then does not seem hung. */
+	/* Sends what is plugged.  Who wakes up now and then does not seem hung. */
 	while (!wait_for_completion_io_timeout(&waiter->go_on, CFQ_SLEEP))
 		;
 	cfq_lock(cfqmd);
 }
 
-/* Does anybody in line come before a newcomer who has @nr requests? */
+/* Does somebody in line come before a newcomer with @nr requests? */
 static bool cfq_goes_before(const struct cfq_data *cfqd, enum cfq_class class,
 			    unsigned int nr)
 {
@@ -316,9 +295,8 @@ static bool cfq_goes_before(const struct cfq_data *cfqd, enum cfq_class class,
 }
 
 /*
- * The task goes in line with the group that its last request was of, which is
- * another than its own if it works for that one, as writeback does.
- * Return: false if it would have to wait, and must not.
+ * Wait in the line of the group of the last request, for which e.g. writeback
+ * works.  Return: false if the task would have to, and must not.
  */
 static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 			      bool nowait)
@@ -336,7 +314,6 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		cfqd->ref++;
 	else
 		cfqd = cfq_group_get_current(cfqmd);
-	/* Of a queue that many share nobody knows whose they are. */
 	nr = sync ? cic_nr_requests(cic, cfqmd) : 0;
 	admitted = !cfq_goes_before(cfqd, class, nr) &&
 		   cfq_group_has_room(cfqd, class, nr);
@@ -350,7 +327,6 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 		waiter.cfqd = cfqd;
 		cfq_wait(&waiter, &cfqd->line[class]);
 		admitted = true;
-		/* Another task may share the cic. */
 		if (cic && !cic->admitted)
 			WRITE_ONCE(cic->admitted, cfqd);
 		else
@@ -360,20 +336,19 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	return admitted;
 }
 
-/* Are there so few descriptors left that it matters who has them? */
 static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
 {
 	return READ_ONCE(cfqmd->nr_waiting) ||
 	       cfq_nr_descriptors(cfqmd) >= cfq_all_descriptors(cfqmd->dd.queue) / 2;
 }
 
-/* How many of all may be in use for what nobody waits for, or swap, with the next? */
+/* For what nobody waits for, and swap. */
 static unsigned int cfq_async_descriptors(const struct request_queue *q)
 {
 	return min(cfq_all_descriptors(q), q->async_depth);
 }
 
-/* Is the current task, or its group, in debt?  Takes cfqmd->lock. */
+/* Takes cfqmd->lock. */
 static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
 {
 	const enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
@@ -396,11 +371,10 @@ static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
 }
 
 /*
- * Sets how many of all descriptors may be in use for an urgent request, with this one,
- * or one of who has a transaction open, for whom all wait who need the journal.  They
- * are counted for all hardware queues together; then each has its part.
- * Return: false if it is to wait in line.  Of those in debt there may be many, who
- * would have the descriptors until it is their turn.
+ * Sets how many descriptors may be in use for an urgent request, or one with a
+ * transaction open, for whom all wait who need the journal: counted for all
+ * hardware queues together, then each has its part.  Return: false if it is to
+ * wait in line, as those in debt, who would have them until it is their turn.
  */
 static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
 					  blk_opf_t opf)
@@ -426,7 +400,7 @@ static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
 	return true;
 }
 
-/* Sets how many descriptors may be in use for this one; waits until it is due. */
+/* Waits for its turn, and sets how many descriptors may be in use. */
 static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf,
 				   bool urgent)
 {
@@ -444,7 +418,6 @@ static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf
 		depth = cfq_async_descriptors(data->q);
 	if (limited && !nowait)
 		cfq_wait_for_place(data->q);
-	/* As good as none: the first descriptor or an error. */
 	if (limited && nowait && cfq_group_current_full(cfqmd))
 		depth = 1;
 	if (cfq_descriptors_scarce(cfqmd)) {
@@ -452,14 +425,14 @@ static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf
 		if (!cfq_admit_current(cfqmd, sync, nowait))
 			depth = 1;
 	}
-	/* Any depth, even of all, is for one request at a time. */
+	/* Any depth, even of all, takes one at a time. */
 	if (limited || depth < cfq_all_descriptors(data->q))
 		data->shallow_depth = depth;
 }
 
 /*
- * Called before a descriptor is allocated, in process context: sleeps until the
- * task may have one, unless it is not to wait.
+ * Called before a descriptor is allocated: waits until the task may have one,
+ * if it may wait.
  */
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
@@ -472,22 +445,18 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	/* Tried again, as a processor went away: it has its place. */
 	if (data->shallow_depth)
 		return;
-	/* Of what was split cfq_bio_merge() has seen the last part. */
+	/* If it was split, cfq_bio_merge() has seen the last part. */
 	if (unlikely(!urgent && cfq_task_holds_up(opf))) {
 		urgent = true;
 		opf |= REQ_PRIO;
 		data->cmd_flags |= REQ_PRIO;
 	}
-	/* Else there are plenty. */
 	if (unlikely(!op_is_sync(opf) || urgent || current->journal_info ||
 		     cfq_groups_limited() || cfq_descriptors_scarce(cfqmd)))
 		cfq_set_depth(data, opf, urgent);
 }
 
-/*
- * There are @nr descriptors for each hardware queue of @q, or for all of them if
- * they share them: each has a struct cfq_done.
- */
+/* Each of the @nr descriptors, of each hardware queue or all, has a struct cfq_done. */
 static void cfq_set_records(struct request_queue *q, unsigned int nr)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
@@ -499,7 +468,7 @@ static void cfq_set_records(struct request_queue *q, unsigned int nr)
 	records = kvcalloc_node(shared ? nr : q->nr_hw_queues * nr,
 				sizeof(*records), GFP_NOIO | __GFP_NOWARN,
 				q->node);
-	/* Those that are there still serve as many descriptors as before. */
+	/* Those that are there still serve as many as before. */
 	if (!records)
 		return;
 	cfq_lock(cfqmd);
@@ -519,7 +488,6 @@ void cfq_depth_updated(struct request_queue *q)
 	cfq_set_records(q, q->nr_requests);
 }
 
-/* @rq has its descriptor, and gets the place that its task has waited for. */
 void cfq_prepare_request(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
@@ -534,7 +502,7 @@ void cfq_prepare_request(struct request *rq)
 		cfq_lock(cfqmd);
 		WRITE_ONCE(cfqmd->dd.nr_flushes, cfqmd->dd.nr_flushes + 1);
 		cfqmd->dd.flush_since_ns = rq->fifo_time;
-		/* It is counted there from now on, and comes here again only when it is done. */
+		/* It is counted there, and comes here again only when it is done. */
 		if (rq->elv.icq)
 			cic_end_admission(icq_to_cic(rq->elv.icq));
 		cfq_unlock(cfqmd);
@@ -544,11 +512,7 @@ void cfq_prepare_request(struct request *rq)
 		cfq_place_request(rq, icq_to_cic(rq->elv.icq));
 }
 
-/*
- * @rq, which is on no queue, is done with.  What was kept for it is left to
- * others.  Its task waits for none any more, unless it was sent before.
- * Context: any; takes cfqmd->lock.
- */
+/* @rq, on no queue, is done with: give up what was kept for it.  Any context. */
 void cfq_give_up_request(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
