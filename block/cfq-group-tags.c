@@ -2,45 +2,42 @@
 /*
  * CFQ I/O scheduler: how many descriptors a group gets.
  *
- * 1. Descriptors.  A device has a fixed number of request descriptors
- *    (nr_requests), and what waits for one cannot be scheduled.  When half of
- *    them are in use, a task needs leave to take another, and those who have
- *    to wait for it are let in group by group, and inside each by class of
- *    ionice, who has the fewest requests first, and in order.  A 32nd of all
- *    for each request that a task has, up to an eighth, is left to those with
- *    fewer, as streams that read far ahead would have all.  A sixteenth is
- *    kept for real time, if there was some in the last second, and the idle
- *    class has half of its group's part before others.  Each group has its
- *    part of the descriptors by share; of those below their part, the one that
- *    is to be served first is next, if it is among the first few of those in
- *    line or it is its turn.  What others do not use is lent, but for an eighth,
- *    and at least one, that is kept for those below their part, so that a group
- *    that wakes up gets its first at once.  The weight of a group whose tasks
- *    wait counts, even if it holds none and is on no tree.
+ * 1. Descriptors.  A device has a fixed number (nr_requests), and what waits
+ *    for one cannot be scheduled.  When half of them are in use, a task needs
+ *    leave to take another.  Those who wait are let in group by group; inside
+ *    each by class of ionice, then fewest requests first, then in order.  Each
+ *    group has its part by share.  Of those below their part the one to be
+ *    served first is next, if it is among the first few in line or it is its
+ *    turn.  What others do not use is lent, but for an eighth, and at least
+ *    one, kept for those below their part, so that a group that wakes up gets
+ *    its first at once.  The weight of a group whose tasks wait counts, even if
+ *    it holds none and is on no tree.
  *
- *    The order is what shares are made of where parts are less than a request:
- *    with two descriptors, or more groups than descriptors.
+ *    A 32nd of all for each request that a task has, up to an eighth, is left
+ *    to those with fewer, as streams that read far ahead would have all.  A
+ *    sixteenth is kept for real time, if there was some in the last second, and
+ *    the idle class has half of its group's part.
  *
  *    Where groups take turns, those whose turn it is not have a fraction of
- *    their part: enough to begin their turn with.  A fixed part of all is too
- *    little for some to use a disk well when it is their turn.
+ *    their part, to begin their turn with: a fixed part of all is too little
+ *    for some to use a disk well in their turn.  Where parts are less than a
+ *    request the order of service makes the shares.
  *
  * 2. Limits.  A group may be limited to a number of requests on a device
- *    (cfq.nr_group_requests).  If it is, or one above, each of its requests counts
- *    from before it has a descriptor until it is done, in its group and all above;
- *    not so what comes to a full group without having asked, as what is written
- *    back.  A task that finds one of these full sleeps on the list of that
- *    group; what is done there makes room, which is given to the first one on
- *    the list, before that wakes up.  So there is room in no group that is
- *    waited for, and nobody overtakes.  Who must not sleep gets an error.
+ *    (cfq.nr_group_requests).  Each of its requests then counts from before it
+ *    has a descriptor until it is done, in its group and all above; not so what
+ *    comes to a full group without having asked, as written-back data.  A task
+ *    that finds one of these full sleeps on the list of that group.  What is
+ *    done there makes room, which is given to the first on the list before that
+ *    wakes up: so nobody overtakes.  Who must not sleep gets an error.
  */
 #include "cfq-group.h"
 #include "cfq-member.h"
 
-/* A task that does not see it set yet asks for no place, and is not counted. */
+/* A task that does not see it set yet is not counted. */
 bool cfq_limit_was_set __read_mostly;
 
-/* Is there a limit for @cfqd?  Needs either cfqmd->lock or RCU. */
+/* Needs cfqmd->lock or RCU. */
 static bool cfqd_limited(const struct cfq_data *cfqd)
 {
 	while (cfqd && READ_ONCE(cfqd->max_held) == CFQ_NO_LIMIT)
@@ -48,17 +45,14 @@ static bool cfqd_limited(const struct cfq_data *cfqd)
 	return cfqd;
 }
 
-/*
- * May requests of the current task, whose last one here belonged to @cfqd, be
- * limited?  Not if it still does, and that has no limit.  Needs RCU.
- */
+/* May the current task be limited, whose last request was of @cfqd?  Needs RCU. */
 bool cfq_group_limits_current(const struct cfq_data *cfqd)
 {
 	return READ_ONCE(cfqd->cfqc) != cfq_current_cgroup() ||
 	       cfqd_limited(cfqd);
 }
 
-/* The group, @cfqd or above, that has no room for a request of @cfqd. */
+/* The group, from @cfqd up, that has no room for a request of @cfqd. */
 static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
 {
 	while (cfqd && cfqd->nr_held < cfqd->max_held)
@@ -67,8 +61,8 @@ static struct cfq_data *cfqd_obstacle(struct cfq_data *cfqd)
 }
 
 /*
- * @cfqd has one more request, with a reference: false if it is not counted, as there
- * is no limit or it would be past one, unless it is to be @anyway.
+ * Count one more request of @cfqd, with a reference, if it is limited and has
+ * room, or @anyway.  Return: whether it is counted.
  */
 bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
 {
@@ -83,9 +77,8 @@ bool cfq_group_hold(struct cfq_data *cfqd, bool anyway)
 }
 
 /*
- * There may be room in @cfqd: it is given to those who wait for it, in the
- * order in which they came.  Who finds another of the groups above full, or
- * waited for, waits there.
+ * Give room in @cfqd to those who wait for it, in order.  Who finds another
+ * group above full, or waited for, waits there.
  */
 void cfqd_admit(struct cfq_data *cfqd)
 {
@@ -97,7 +90,6 @@ void cfqd_admit(struct cfq_data *cfqd)
 
 		if (obstacle == cfqd)
 			break;
-		/* Who waits for one above came before. */
 		for (above = cfqd->self.group; above && !obstacle;
 		     above = above->self.group)
 			if (!list_empty(&above->waiters))
@@ -108,12 +100,12 @@ void cfqd_admit(struct cfq_data *cfqd)
 		}
 		list_del(&waiter->node);
 		cfq_group_hold(waiter->cfqd, true);
-		/* Then it is gone. */
+		/* Then @waiter is gone. */
 		complete(&waiter->go_on);
 	}
 }
 
-/* @cfqd has one request less, and may be freed. */
+/* @cfqd, which may be freed, has one request less. */
 void cfq_group_release(struct cfq_data *cfqd)
 {
 	struct cfq_data *above;
@@ -127,7 +119,7 @@ void cfq_group_release(struct cfq_data *cfqd)
 	cfq_group_put(cfqd);
 }
 
-/* Would a request of the current task be past a limit?  Takes cfqmd->lock. */
+/* Takes cfqmd->lock. */
 bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 {
 	struct cfq_data *cfqd;
@@ -142,14 +134,13 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 }
 
 /*
- * The group that holds a place for a request of the current task within all
- * limits; or NULL if the task's group is not limited, or if there is no place and
- * that is not waited for.
+ * A place for a request of the current task within all limits: the group that
+ * holds it; NULL if not limited, or if there is none and no @wait.
  *
  * To wait, cfqmd->lock is dropped, in process context with the device's queue
- * entered.  What holds a place is on its way to the device and gives it back
- * when it is done, so the wait ends with that; and as whoever freezes the queue
- * waits for all requests, the scheduler outlives it.
+ * entered.  What holds a place is on its way to the device, so the wait ends;
+ * and the scheduler outlives it, as who freezes the queue waits for all
+ * requests.
  */
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	__must_hold(&cfqmd->lock)
@@ -169,10 +160,9 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	return place;
 }
 
-/* Whose turn it is not has one of so many that are its part. */
+/* Who has not the turn gets one part in so many of its share. */
 #define CFQ_PARKED_PART		4
 
-/* May a task of @cfqd, with @nr requests, have one more descriptor? */
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned int nr)
 {
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
@@ -186,8 +176,8 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned in
 	lockdep_assert_held(&cfqmd->lock);
 
 	/*
-	 * Where groups are mixed, what is in the device was due.  If it counted,
-	 * and parts are less than one, all would have the same.
+	 * Where groups are mixed, what is in the device was due.  If it
+	 * counted, and parts are less than one, all would have the same.
 	 */
 	if (!cfqmd->dd.one_head)
 		held -= cfqd->nr_in_driver;
@@ -195,7 +185,7 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned in
 		return false;
 	if (!held || (!parked && cfq_descriptors_lent(total, all_held)))
 		return true;
-	/* A share of all is at most the share of the group: often that will do. */
+	/* Often this will do: a share of all is at most that of the group. */
 	if ((u64)held * member_rivals_weight(leaf) >=
 	    (u64)total * leaf->entity.weight)
 		return false;
@@ -210,8 +200,8 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned in
 }
 
 /*
- * Members in line.  Virtual times only grow, nearly always, so where one is sorted by
- * an older one it is sorted in again when it comes to be the first.
+ * Members in line.  Virtual times nearly always grow, so one sorted by an older
+ * one is sorted again when it comes first.
  */
 
 static bool member_line_less(struct rb_node *a, const struct rb_node *b)
@@ -220,7 +210,6 @@ static bool member_line_less(struct rb_node *a, const struct rb_node *b)
 		     rb_entry(b, struct cfq_member, line_node)->line_vdisktime) < 0;
 }
 
-/* @member, which had none, has tasks in line, in the class that it has. */
 void member_join_line(struct cfq_member *member)
 {
 	member->line_vdisktime = member->entity.vdisktime;
@@ -228,17 +217,15 @@ void member_join_line(struct cfq_member *member)
 		      member_line_less);
 }
 
-/* The last of them may go on. */
 void member_leave_line(struct cfq_member *member)
 {
 	rb_erase_cached(&member->line_node, &member_tree(member)->line);
 	RB_CLEAR_NODE(&member->line_node);
 }
 
-/* So many are looked at, those most behind: others wait for these anyway. */
+/* So many groups are looked at, those most behind. */
 #define CFQ_GROUPS_LOOK		4
 
-/* The first in line of a class of a group, or NULL. */
 static struct cfq_member *cfq_line_first(struct cfq_service_tree *st)
 {
 	struct cfq_member *member;
@@ -252,7 +239,7 @@ static struct cfq_member *cfq_line_first(struct cfq_service_tree *st)
 	return member;
 }
 
-/* The next member of @group with tasks that wait, after @member if given. */
+/* The next member with tasks that wait, after @member if given. */
 static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 					   struct cfq_member *member,
 					   u64 now_ns, bool due)
@@ -276,9 +263,8 @@ static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
 }
 
 /*
- * A group whose tasks wait for a descriptor, and whose class has waited for
- * better ones for too long.  It need not have been the last request of these
- * tasks that was served, so it is asked again when they have one queued.
+ * A group in line of an overdue class.  The last request served need not have
+ * been of its tasks, so it is asked again when they have one queued.
  */
 static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 {
@@ -296,7 +282,7 @@ static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 	return NULL;
 }
 
-/* A task of @cfqd begins to wait for a descriptor, or the last one may go on. */
+/* A task of @cfqd begins to wait, or the last one may go on. */
 void cfq_group_line(struct cfq_data *cfqd, bool begun)
 {
 	struct cfq_member *member;
@@ -316,10 +302,7 @@ void cfq_group_line(struct cfq_data *cfqd, bool begun)
 	}
 }
 
-/*
- * Which of the tasks that wait is to have the next descriptor?  NULL if there
- * is none for any.
- */
+/* The task to have the next descriptor; NULL if there is none for any. */
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfq_overdue_in_line(&cfqmd->root, now_ns);
