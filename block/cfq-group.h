@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CFQ I/O scheduler: what those share who make the groups (block/cfq-cgroup.c or
+ * CFQ I/O scheduler: for those who make the groups (block/cfq-cgroup.c or
  * block/cfq-blkcg.c), keep them (block/cfq-grid.c) and set them
  * (block/cfq-files.c, block/cfq-follow.c).
  */
@@ -12,13 +12,10 @@
 
 #include "cfq-layers.h"
 
-/*
- * Groups below each other.  A request is charged to each of them, and all have to
- * be made with its first one, under the device's lock.
- */
+/* How deep groups count: each is charged, and made under the device's lock. */
 #define CFQ_MAX_DEPTH		64
 
-/* Requests that a group may hold where that is not limited. */
+/* Of requests, where they are not limited. */
 #define CFQ_NO_LIMIT		UINT_MAX
 
 /* What was set for a group on one device; 0 is not set. */
@@ -30,7 +27,7 @@ struct cfq_device_settings {
 	unsigned int		max_held;	/* requests */
 };
 
-/* What a group follows that has no weight of its own, for all devices. */
+/* What a group without a weight of its own follows, for all devices. */
 struct cfq_followed {
 	unsigned int		weight;		/* 0 if there is none */
 	const char		*file;		/* of somebody else */
@@ -48,10 +45,7 @@ struct cfq_cgroup {
 	bool			offline;	/* removed, no cfqd may be added */
 };
 
-/*
- * The weight that is for one device: set for it, or followed there, which what was
- * set for all goes before; 0 if it is that for all.
- */
+/* The weight for one device: set, or followed unless one is set for all; or 0. */
 static inline unsigned int
 cfqc_device_weight(const struct cfq_cgroup *cfqc,
 		   const struct cfq_device_settings *settings)
@@ -70,17 +64,14 @@ static inline unsigned int cfqc_weight(const struct cfq_cgroup *cfqc)
 
 extern struct cgroup_subsys *const cfq_subsys;
 
-/* A group, and what its cgroup has of @cfq_subsys: they live as long. */
 struct cfq_cgroup *cfq_css_cgroup(struct cgroup_subsys_state *css);
 struct cgroup_subsys_state *cfq_cgroup_css(struct cfq_cgroup *cfqc);
 struct cfq_cgroup *cfq_root_cgroup(void);
 
-/* Is there a disk of this number, and not only a part of one? */
+/* Is there such a disk, and not only a part of one? */
 bool cfq_disk_exists(dev_t dev);
 
-/*
- * What is done with them, in process context and without cfqmd->lock.
- */
+/* In process context and without cfqmd->lock. */
 
 void cfq_cgroup_init(struct cfq_cgroup *cfqc);
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc);
@@ -100,10 +91,7 @@ void cfq_follow_soon(bool all);
 /* Held to walk rows and to read settings, see block/cfq-grid.c. */
 extern struct mutex cfq_grid_mutex;
 
-/*
- * The control files, of version 1 and 2.  A file is named after the subsystem
- * and, where that is not the scheduler's own, the prefix: io.cfq.weight.
- */
+/* The control files of version 1 and 2; in another subsystem they have a prefix. */
 #ifdef CONFIG_CFQ_CGROUP_IO
 #define CFQ_FILE_PREFIX		"cfq."
 #else

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CFQ I/O scheduler: the calls between the per-task layer and the group layer,
- * and what stands for the group layer where it is not built.
+ * CFQ I/O scheduler: the calls between the two layers, and what stands for the
+ * group layer where it is not built.
  */
 #ifndef CFQ_LAYERS_H
 #define CFQ_LAYERS_H
 
 #include "cfq-tags.h"
 
-/*
- * The per-task layer, for the group layer.  All under cfqmd->lock; described
- * where they are defined.
- */
+/* The per-task layer, for the group layer; described where they are defined. */
 void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd);
 void cfq_data_exit(struct cfq_data *cfqd);
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end);
@@ -19,19 +16,18 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
 void cfq_take_done(struct cfq_meta_data *cfqmd);
 
-/* Is a request of the active queue of @cfqd waited for? */
 static inline bool cfq_data_idles(const struct cfq_data *cfqd, u64 now_ns)
 {
 	return cfqd->active_cfqq && cfqd->active_cfqq->idle_until_ns > now_ns;
 }
 
-/* Has one of the tasks of @cfqd a slice, so that nobody else may send anything? */
+/* Has a task of @cfqd a slice, so that nobody else may send anything? */
 static inline bool cfq_data_keeps_head(const struct cfq_data *cfqd)
 {
 	return cfqd->active_cfqq && cfqq_wants_slice(cfqd->active_cfqq);
 }
 
-/* The lock is taken, and what was completed since it was held last is charged. */
+/* Take the lock, and charge what was completed since it was held. */
 static inline void cfq_lock(struct cfq_meta_data *cfqmd)
 	__acquires(&cfqmd->lock)
 {
@@ -41,8 +37,8 @@ static inline void cfq_lock(struct cfq_meta_data *cfqmd)
 }
 
 /*
- * Somebody waits for what may be completed meanwhile: from now on who completes it
- * sees that.  Return: whether there was something before.
+ * Who completes something from now on sees who waits.  Return: whether there
+ * was something.
  */
 static inline bool cfq_done_meanwhile(struct cfq_meta_data *cfqmd)
 {
@@ -65,10 +61,7 @@ static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
 	return disk_devt(cfqd->cfqmd->dd.queue->disk);
 }
 
-/*
- * The group layer, for the per-task layer.  Called under cfqmd->lock, but for
- * those that set up and remove, and where it is said otherwise.
- */
+/* The group layer, for the per-task layer.  Set-up and removal are without cfqmd->lock. */
 #ifdef CONFIG_CFQ_CGROUP
 int cfq_groups_register(void);
 void cfq_groups_unregister(void);
@@ -100,10 +93,10 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
 			 const char *end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 
-/* Was the number of requests of any group ever limited? */
+/* Was any group ever limited?  If not, a place need not be asked for. */
 extern bool cfq_limit_was_set;
 
-/* If not, a place need not be asked for.  Context: any. */
+/* Any context. */
 static inline bool cfq_groups_limited(void)
 {
 	return READ_ONCE(cfq_limit_was_set);
@@ -115,7 +108,7 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait);
 bool cfq_group_hold(struct cfq_data *cfqd, bool anyway);
 void cfq_group_release(struct cfq_data *cfqd);
 
-/* May it wait for a task's next request, or is it the time of another group? */
+/* May it wait for a task's next request, or is it another group's time? */
 static inline bool cfq_group_has_turn(const struct cfq_data *cfqd)
 {
 	return cfqd->cfqmd->active_cfqd == cfqd;

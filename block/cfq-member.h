@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * CFQ I/O scheduler: what shares the time of a group, for the files of the group
- * layer.
- */
+/* CFQ I/O scheduler: members of a group, for the files of the group layer. */
 #ifndef CFQ_MEMBER_H
 #define CFQ_MEMBER_H
 
@@ -13,13 +10,13 @@ static inline struct cfq_member *entity_to_member(struct cfq_entity *entity)
 	return container_of(entity, struct cfq_member, entity);
 }
 
-/* As what do the tasks of @cfqd compete: as such, or, without a child, as the group? */
+/* As what do the tasks of @cfqd compete: as such or, without a child, as the group? */
 static inline struct cfq_member *cfqd_leaf(const struct cfq_data *cfqd)
 {
 	return entity_to_member(cfqd->queues.above);
 }
 
-/* The member that @member is part of; one without a group above the last. */
+/* One without a group above the last. */
 static inline struct cfq_member *member_above(const struct cfq_member *member)
 {
 	return &member->group->self;
@@ -43,10 +40,7 @@ static inline bool member_is_leaf(struct cfq_member *member)
 	return member == cfqd_leaf(member_cfqd(member));
 }
 
-/*
- * To what do the settings of a group apply?  The root group competes with
- * nobody, so there it is its tasks.
- */
+/* To what do settings apply?  The root group competes with nobody: to its tasks. */
 static inline struct cfq_member *cfqd_set_member(struct cfq_data *cfqd)
 {
 	return cfqd->self.group ? &cfqd->self : &cfqd->tasks;
@@ -58,19 +52,19 @@ member_tree(const struct cfq_member *member)
 	return cfq_entity_tree(&member->entity);
 }
 
-/* Does the weight of @member count, on its tree or as it waits for descriptors? */
+/* On its tree, or as it waits for descriptors. */
 static inline bool member_counts(const struct cfq_member *member)
 {
 	return member->entity.st || member->waiting;
 }
 
-/* Has the member tasks that wait for a descriptor? */
+/* Does a task of it wait for a descriptor? */
 static inline bool member_in_line(const struct cfq_member *member)
 {
 	return !RB_EMPTY_NODE(&member->line_node);
 }
 
-/* Weights that @member competes with, its own included, of no lower class. */
+/* Weights of @member and its rivals, of no lower class. */
 static inline unsigned int member_rivals_weight(const struct cfq_member *member)
 {
 	const struct cfq_trees *trees = &member->group->members;
@@ -83,7 +77,7 @@ static inline unsigned int member_rivals_weight(const struct cfq_member *member)
 	return max(total, weight);
 }
 
-/* Share of the device for the tasks of @cfqd among what is busy. */
+/* Share of the tasks of @cfqd of the device, among what is busy. */
 static inline u32 cfq_group_share(const struct cfq_data *cfqd)
 {
 	const struct cfq_member *member;
@@ -95,15 +89,15 @@ static inline u32 cfq_group_share(const struct cfq_data *cfqd)
 	return share;
 }
 
-/* Descriptors that the tasks of @cfqd have, or will have in a moment. */
+/* Descriptors of the tasks of @cfqd, now or in a moment. */
 static inline unsigned int cfqd_nr_descriptors(const struct cfq_data *cfqd)
 {
 	return cfqd->nr_queued + cfqd->nr_in_driver + cfqd->nr_admitted;
 }
 
 /*
- * The next group of whose tasks @next finds something, in the order in which
- * they are to be served, after @member of @group if given.
+ * The next group in order of which @next finds something, after @member of
+ * @group if given.
  */
 static __always_inline struct cfq_data *
 cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
@@ -119,7 +113,6 @@ cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 			group = member_cfqd(member);
 			member = NULL;
 		} else {
-			/* Nobody here: what comes after @group? */
 			member = &group->self;
 			group = member->group;
 		}

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * CFQ I/O scheduler: who gets a descriptor, see block/cfq-tags.c.
- */
+/* CFQ I/O scheduler: who gets a descriptor, see block/cfq-tags.c. */
 #ifndef CFQ_TAGS_H
 #define CFQ_TAGS_H
 
@@ -10,13 +8,13 @@
 
 #include "cfq-sched.h"
 
-/* All of them, but those that the driver has for commands of its own. */
+/* All but those for the driver's own commands. */
 static inline unsigned int cfq_all_descriptors(const struct request_queue *q)
 {
 	return q->nr_requests - q->tag_set->reserved_tags;
 }
 
-/* Descriptors in use, or about to be; read locklessly it may be outdated. */
+/* In use, or about to be; read locklessly it may be outdated. */
 static inline unsigned int cfq_nr_descriptors(const struct cfq_meta_data *cfqmd)
 {
 	return READ_ONCE(cfqmd->nr_queued) + READ_ONCE(cfqmd->dd.nr_in_driver) +
@@ -24,10 +22,10 @@ static inline unsigned int cfq_nr_descriptors(const struct cfq_meta_data *cfqmd)
 }
 
 /*
- * Who wants a descriptor where they are scarce, and waits here, not for a tag: that
- * may be taken by a task that did not wait, again and again, and tags know nothing of
- * groups and classes.  Descriptors that are not inserted yet are not counted, so there
- * may be too few at times; then there are still the tags to wait for.
+ * Who waits for a descriptor, and not for a tag: tags know nothing of groups
+ * and classes, and one may go to a task that did not wait.  What is not
+ * inserted yet is not counted, so at times there are too few, and a task waits
+ * for a tag as well.
  */
 struct cfq_waiter {
 	struct list_head	node;	/* on cfqd->line[class], or cfqd->waiters */
@@ -40,7 +38,7 @@ struct cfq_waiter {
 void cfq_wait(struct cfq_waiter *waiter, struct list_head *list);
 struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns);
 
-/* The best class of which tasks of @cfqd are in line, if there are any. */
+/* The best class in line. */
 static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
 {
 	enum cfq_class class = CFQ_CLASS_RT;
@@ -54,13 +52,10 @@ static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
 #define CFQ_KEPT_FOR_FEWER	32
 #define CFQ_KEPT_FOR_RT		16
 
-/* With so many requests a task leaves as much to others as with more. */
+/* With so many requests a task leaves others as much as with more. */
 #define CFQ_KEPT_MOST		4U
 
-/*
- * Descriptors for a task of @class that has @nr requests: a few are kept for real
- * time, if needed, and some for those who have fewer than it, and than that.
- */
+/* For a task of @class with @nr requests: all but those kept for others. */
 static inline unsigned int
 cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
 		    unsigned int nr)
