@@ -2,21 +2,17 @@
 /*
  * CFQ I/O scheduler: groups of the io controller.
  *
- * How groups come in where the kernel has no subsystem "cfq": that was chosen
- * when it was configured, or the scheduler is a module, which can bring none.
- * Every group of the io controller (blkio in version 1) is one here, by data
- * that a policy of that controller may have in each of its groups.  So the
- * files are io.cfq.* and blkio.cfq.*.  The policy has no data for devices:
- * these the scheduler knows by itself.
- *
- * What is done with groups is the business of block/cfq-grid.c.
+ * For kernels without a subsystem "cfq": it was not chosen, or the scheduler is
+ * a module, which can bring none.  Each group of the io controller (blkio in
+ * version 1) is one here, by data of a policy of that controller: the files are
+ * io.cfq.* and blkio.cfq.*.  The policy has no data for devices.  What is done
+ * with groups: block/cfq-grid.c.
  */
 #include <linux/slab.h>
 
 #include "blk-cgroup.h"
 #include "cfq-group.h"
 
-/* What the policy has in a group. */
 struct cfq_blkcg {
 	struct blkcg_policy_data cpd;
 	struct cfq_cgroup	cfqc;
@@ -67,7 +63,6 @@ static struct blkcg_policy_data *cfq_cpd_alloc(gfp_t gfp)
 	return &new->cpd;
 }
 
-/* The cgroup is gone, or the module goes. */
 static void cfq_cpd_free(struct blkcg_policy_data *cpd)
 {
 	struct cfq_blkcg *gone = container_of(cpd, struct cfq_blkcg, cpd);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CFQ I/O scheduler: the cgroup subsystem "cfq".
- *
- * How groups come in, where they are not those of the io controller.  What is
- * done with them is the business of block/cfq-grid.c.
+ * CFQ I/O scheduler: the cgroup subsystem "cfq", where groups are not those of
+ * the io controller.  What is done with them: block/cfq-grid.c.
  */
 #include <linux/slab.h>
 
 #include "cfq-group.h"
 
-/* A cgroup of the subsystem. */
 struct cfq_css {
 	struct cgroup_subsys_state css;
 	struct cfq_cgroup	cfqc;
@@ -82,14 +79,14 @@ struct cgroup_subsys cfq_cgrp_subsys = {
 	.threaded	= true,
 #ifdef CONFIG_BLK_CGROUP
 	/*
-	 * In version 2 a group here is one of io, and so of memory, as well,
-	 * seen or unseen: they know who has caused what another task submits.
+	 * In version 2 a group is one of io, and so of memory, too, seen or
+	 * unseen: they know who has caused what another task submits.
 	 */
 	.depends_on	= 1 << io_cgrp_id,
 #endif
 };
 
-/* The kernel registers the subsystem by itself. */
+/* The kernel registers the subsystem. */
 int __init cfq_groups_register(void)
 {
 	return cfq_follow_init();

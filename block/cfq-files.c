@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CFQ I/O scheduler: the control files of groups.
+ * CFQ I/O scheduler: the control files of groups; how to write them stands in
+ * the manual.
  *
- * A write is one setting and is taken as a whole or refused, with -EINVAL if it
- * has not the form, -ERANGE for a number out of range, -ENODEV for a device
- * that is not there.  How a setting is written stands in the manual.
+ * A write is taken as a whole or refused: with -EINVAL if it has not the form,
+ * -ERANGE for a number out of range, -ENODEV without such a device.
  */
 #include <linux/ctype.h>
 #include <linux/kdev_t.h>
@@ -15,12 +15,11 @@
 
 #include "cfq-group.h"
 
-/* Group priorities, 0 the highest. */
-#define CFQ_GROUP_PRIOS		8
+#define CFQ_GROUP_PRIOS		8	/* 0 is the highest */
 
 #define CFQ_WEIGHT_MAX		10000
 
-/* The text that was written, without blanks around it; no setting is empty. */
+/* What was written, without blanks around it; no setting is empty. */
 static char *cfq_file_text(char *buf, size_t nbytes)
 {
 	/* What follows a NUL is part of what was written, too. */
@@ -46,7 +45,6 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 		nbytes;
 }
 
-/* The numbers of the classes are those of ionice. */
 static u64 cfqc_class_read(struct cgroup_subsys_state *css, struct cftype *cft)
 {
 	return READ_ONCE(cfq_css_cgroup(css)->class) + IOPRIO_CLASS_RT;
@@ -55,7 +53,7 @@ static u64 cfqc_class_read(struct cgroup_subsys_state *css, struct cftype *cft)
 static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
 				size_t nbytes, loff_t off)
 {
-	/* Those of ionice, and what they are called for short. */
+	/* The names of ionice, and short ones. */
 	static const char * const names[] = {
 		"realtime", "best-effort", "idle", "rt", "be",
 	};
@@ -71,7 +69,7 @@ static ssize_t cfqc_class_write(struct kernfs_open_file *of, char *buf,
 				     number - IOPRIO_CLASS_RT) ?: nbytes;
 }
 
-/* For all devices: weight, or leaf_weight, which says so. */
+/* For all devices: weight or, if private, leaf_weight. */
 static u64 cfqc_weight_read(struct cgroup_subsys_state *css, struct cftype *cft)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(css);
@@ -92,9 +90,8 @@ static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 }
 
 /*
- * Files with a setting for each device: "MAJ:MIN VALUE", where "default" for
- * the value removes it, and "default VALUE" for all other devices, which
- * weight_device has not.
+ * "MAJ:MIN VALUE" sets a device ("default" as value: no longer), "default
+ * VALUE" all others, which weight_device has not.
  */
 
 enum cfq_device_file {
@@ -103,7 +100,7 @@ enum cfq_device_file {
 	CFQ_FILE_LIMITS,
 };
 
-/* Numbers that no device can have are 0, which no disk has. */
+/* Numbers that no device can have give 0, which no disk has. */
 static int cfq_parse_dev(char *text, dev_t *dev)
 {
 	char *minor_text = strchr(text, ':');
@@ -169,7 +166,6 @@ static ssize_t cfqc_settings_write(struct kernfs_open_file *of, char *buf,
 	int ret = 0;
 	dev_t dev;
 
-	/* Blanks may stand between words, the end of a line may not. */
 	if (strchr(text, '\n'))
 		return -EINVAL;
 	word = strsep(&text, " \t");
@@ -205,8 +201,8 @@ static ssize_t cfqc_settings_write(struct kernfs_open_file *of, char *buf,
 }
 
 /*
- * Adds the requests of @group and those below it that wait, and that were sent.
- * There may be very many groups, so it is done without the lock.
+ * Adds what waits and what was sent of @group and below.  There may be very
+ * many groups, so without the lock.
  */
 static void cfqd_count_requests(const struct cfq_data *group,
 				unsigned int *queued, unsigned int *inflight)
@@ -230,7 +226,7 @@ static void cfqd_count_requests(const struct cfq_data *group,
 	}
 }
 
-/* By what has @cfqc the weight that it has on a device? */
+/* What sets the weight of @cfqc on a device? */
 static const char *cfqc_weight_by(struct cfq_cgroup *cfqc, dev_t dev)
 {
 	const struct cfq_device_settings *settings;

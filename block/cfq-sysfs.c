@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * CFQ I/O scheduler: its tunables, in /sys/block/DEV/queue/iosched/, and what
- * debugfs shows of it.
- */
+/* CFQ I/O scheduler: its tunables, in /sys/block/DEV/queue/iosched/, and debugfs. */
 #include <linux/seq_file.h>
 
 #include "cfq-queue.h"
@@ -29,11 +26,11 @@ const struct cfq_tunables cfq_default_tunables = {
 };
 
 /*
- * Tunables.  A value that is not a plain number is refused with -EINVAL, one
- * outside of its range with -ERANGE; the old setting stays.
+ * A value that is no plain number is refused with -EINVAL, one out of range
+ * with -ERANGE.
  */
 
-/* A value in sysfs is that of a member of struct cfq_tunables in a unit. */
+/* A value in sysfs: a member of struct cfq_tunables in a unit. */
 struct cfq_tunable {
 	size_t	offset;		/* of a u64 */
 	u64	unit;
@@ -47,7 +44,7 @@ static ssize_t cfq_tunable_show(struct elevator_queue *e, char *page,
 	struct cfq_meta_data *cfqmd = e->elevator_data;
 	const u64 *value = (void *)&cfqmd->dd.tun + tunable->offset;
 
-	/* Up: what is read can be written, and what is on is not read as off. */
+	/* Rounded up: it can be written, and what is on is not read as off. */
 	return sysfs_emit(page, "%llu\n",
 			  DIV64_U64_ROUND_UP(*value, tunable->unit));
 }
@@ -60,7 +57,7 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 	u64 *old = (void *)&cfqmd->dd.tun + tunable->offset, value;
 	int ret;
 
-	/* A NUL ends no number, and a whole page may be the first of several. */
+	/* A NUL ends no number, and a full page may be the first of several. */
 	if (strlen(page) != count || count >= PAGE_SIZE)
 		return -EINVAL;
 	ret = cfq_parse(page, tunable->min, tunable->max, &value);
@@ -93,7 +90,6 @@ static ssize_t cfq_##name##_store(struct elevator_queue *e,		\
 	return cfq_tunable_store(e, page, count, &cfq_##name);		\
 }
 
-/* The longest time, in the units of a tunable and of its twin. */
 #define CFQ_MAX_MS	(100 * MSEC_PER_SEC)
 #define CFQ_MAX_US	(100 * USEC_PER_SEC)
 
@@ -159,7 +155,6 @@ static void cfqq_show(const struct cfq_queue *cfqq, struct seq_file *m)
 		   cfqq->idle_until_ns ? " idling" : "");
 }
 
-/* Print the trees of @cfqd. */
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
 {
 	enum cfq_class class;
