@@ -16,7 +16,7 @@
  *    child groups and, as one of them, its own tasks.  For each class
  *    (cfq.ioprio_class) there is a tree; a class waits for the better ones up
  *    to a bound (cfq_class_wait_ns()): then one request of it is sent,
- *    whoever's turn it is, or one of its tasks that wait for a descriptor is
+ *    in whatever turn, or one of its tasks that wait for a descriptor is
  *    let in.  A charge goes to all members from the tasks up, and the choice
  *    goes down from the top.  With every weight 100 but where it says so:
  *
