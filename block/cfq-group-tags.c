@@ -264,22 +264,29 @@ static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
 
 /*
  * A group in line of an overdue class.  The last request served need not have
- * been of its tasks, so it is asked again when they have one queued.
+ * been of its tasks, so it is asked again when they have one queued.  Looked for
+ * from the top down, beside those that would be next.
  */
 static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 {
 	struct cfq_member *member;
 	enum cfq_class class;
 
-	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
-		if (!cfq_class_overdue(&group->members, class, now_ns))
-			continue;
-		member = cfq_line_first(&group->members.of[class]);
-		if (member && !cfq_member_ready(&member->entity))
-			return member_is_leaf(member) ? member_cfqd(member) :
-				cfq_next_waiting_group(member_cfqd(member), NULL);
+	for (;;) {
+		for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
+			if (!cfq_class_overdue(&group->members, class, now_ns))
+				continue;
+			member = cfq_line_first(&group->members.of[class]);
+			if (member && !cfq_member_ready(&member->entity))
+				return member_is_leaf(member) ? member_cfqd(member) :
+					cfq_next_waiting_group(member_cfqd(member),
+							       NULL);
+		}
+		member = cfq_next_in_line(group, NULL, now_ns, false);
+		if (!member || member_is_leaf(member))
+			return NULL;
+		group = member_cfqd(member);
 	}
-	return NULL;
 }
 
 /* A task of @cfqd begins to wait, or the last one may go on. */

@@ -195,6 +195,27 @@ line_of_groups() {
 	behind_crowd high - low -
 }
 
+line_nested() {
+	local longest
+
+	title "the same in groups below another, where nobody else waits"
+	load_disk
+	make_group parent
+	make_group parent/low
+	make_group parent/high
+	set_class parent/low idle
+	watch_mb "$BEHIND" 250
+	start_load parent/high - read 150 0 --size=150m --offset_increment=150m
+	sleep 1
+	load_with_log parent/low - read 1 "$BEHIND"
+	sleep 1
+	measure 15
+	stop_loads
+	longest=$(log_ms "$BEHIND" max)
+	expect "$(ios 1) reads in 15 s, the longest took $longest ms" \
+		"$(ios 1) >= 6 && $longest <= 2500"
+}
+
 # Its class changes again and again, while it owes the other task for what it had.
 changing_task() {
 	title "a task that gives half of its requests the idle class has half of the disk at most"
@@ -272,6 +293,6 @@ changing_group() {
 
 run_cases idle_random be_random flash_idle line_in_group changing_task flash_changing_task \
 	${CONTROLLER:+idle_group_random be_group_random nested flash_idle_group line_of_groups \
-	changing_group twice_in_group twice_nested} \
+	line_nested changing_group twice_in_group twice_nested} \
 	: idle_seq be_seq flash_be \
 	${CONTROLLER:+idle_group_seq be_group_seq flash_be_group}
