@@ -259,6 +259,8 @@ static inline unsigned int cfq_request_work(bool write, u64 read_work,
 #define CFQ_FIT_ONE		16384	/* fixed point: a page, */
 #define CFQ_FIT_NS		16	/* a ns: means are off by up to CFQ_FIT_MEMORY */
 #define CFQ_FIT_READS		8U	/* at least, for a sample */
+/* No larger ones: all of a read counts in the window in which it ends. */
+#define CFQ_FIT_PAGES		16U
 #define CFQ_FIT_SAMPLES		8U
 #define CFQ_FIT_MEMORY		128U	/* samples */
 #define CFQ_FIT_SPREAD		256	/* times that is the square of the mean */

@@ -327,7 +327,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	if (!dd->heads.duel.of_turns)
 		dd->heads.duel.done[0] += done_work;
 	dd->par.window_other |= dd->nr_in_driver == 1 || dd->access_work ||
-				dd->nr_flushes || dd->heads.cpus_busy || pages == RQ_PAGES_MAX ||
+				dd->nr_flushes || dd->heads.cpus_busy || pages > CFQ_FIT_PAGES ||
 				(done->opf & REQ_OP_MASK) != REQ_OP_READ;
 	if (!dd->par.window_other)
 		cfq_count_read(&dd->par, pages, in_driver_ns);
