@@ -768,11 +768,13 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 /*
  * Hold the next request of @cfqq, if it takes long, for those due before it, or
  * before its groups, who have requests in the device, or had until just now.
- * But not for longer than a class may have to wait.
+ * But not for longer than a class may have to wait, nor once another queue of
+ * the group has had so much more: what it sends others cannot be spared.
  */
 static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_entity *entity = &cfqq->entity, *due = NULL;
+	const struct cfq_entity *last = cfq_st_last(entity->st);
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_driver_data *dd = &cfqmd->dd;
 	u64 long_ns, until_ns = 0;
@@ -781,7 +783,10 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 		return false;
 	long_ns = cfq_long_ns(dd, cfqq->next_rq);
 	if (long_ns < CFQ_LONG_NS ||
-	    cfqq->cfqd->sent_ns + cfq_class_wait_ns(dd, long_ns) <= now_ns)
+	    cfqq->cfqd->sent_ns + cfq_class_wait_ns(dd, long_ns) <= now_ns ||
+	    cfq_entity_lead(last, entity) >
+	    (s64)cfq_lead_ns(dd, entity, CFQ_MIXED_LEAD_PART) +
+	    cfq_vdisktime_delta(long_ns, last->weight))
 		return false;
 	if (!list_empty(&cfqmd->idle_cfqqs))
 		until_ns = list_last_entry(&cfqmd->idle_cfqqs, struct cfq_queue,

@@ -36,6 +36,11 @@ static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
 	return rb_entry_safe(rb_first_cached(&st->rb), struct cfq_entity, rb_node);
 }
 
+static inline struct cfq_entity *cfq_st_last(const struct cfq_service_tree *st)
+{
+	return rb_entry_safe(rb_last(&st->rb.rb_root), struct cfq_entity, rb_node);
+}
+
 static inline struct cfq_entity *cfq_st_next(struct cfq_entity *entity)
 {
 	return rb_entry_safe(rb_next(&entity->rb_node), struct cfq_entity,
@@ -270,8 +275,7 @@ cfq_due_before(const struct cfq_entity *entity, u64 lead_ns, u64 cost_ns,
 	       u64 now_ns)
 {
 	struct cfq_entity *first = cfq_st_first(entity->st);
-	struct cfq_entity *last = rb_entry(rb_last(&entity->st->rb.rb_root),
-					   struct cfq_entity, rb_node);
+	struct cfq_entity *last = cfq_st_last(entity->st);
 	struct cfq_entity *better = NULL;
 
 	if (entity->st->due_ns > now_ns && cfq_entity_lead(last, entity) <=
