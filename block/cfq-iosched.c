@@ -342,8 +342,7 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 		/* Pairs with that in cfq_idle_timer(). */
 		smp_mb();
 	}
-	if ((cfqmd->nothing_to_send || (withheld && dd->one_head)) &&
-	    !hrtimer_is_queued(&dd->idle_timer))
+	if (withheld)
 		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
 	/* No completion will tell that this is over. */
 	if (withheld && (!dd->nr_in_driver || dd->strict) &&
