@@ -246,7 +246,8 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 	if (!par->probe_bytes) {
 		ns -= min(ns, cfq_work_cost_ns(dd, par->probe_work));
 		cfq_average_add(&dd->discard_ns,
-				min(ns, 4 * dd->discard_ns ?: CFQ_STUCK_NS));
+				min(ns, !dd->discard_ns ? CFQ_STUCK_NS :
+				    max(4 * dd->discard_ns, NSEC_PER_MSEC)));
 		return;
 	}
 	pages = cfq_pages(par->probe_bytes);

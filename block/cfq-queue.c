@@ -165,7 +165,8 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	 * and is as good as new after a while.
 	 */
 	if (!cfqq->sent_ns) {
-		credit_ns = -cfq_vdisktime_delta(cfqq->cost_ns,
+		credit_ns = -cfq_vdisktime_delta(min(cfqq->cost_ns,
+						     cfqq_slice_ns(cfqq)),
 						 cfqq->entity.weight);
 	} else if (dd->one_head) {
 		/* The time of a plug may be before its last request's end. */
