@@ -575,8 +575,9 @@ static bool cfq_bio_holds_up(struct bio *bio)
 	struct address_space *mapping;
 	struct folio *folio;
 
-	if (bio_op(bio) != REQ_OP_READ || cfq_opf_urgent(bio->bi_opf) ||
-	    (bio->bi_opf & REQ_IDLE) || !bio->bi_iter.bi_size ||
+	if (bio_op(bio) != REQ_OP_READ || bio_flagged(bio, BIO_PAGE_PINNED) ||
+	    cfq_opf_urgent(bio->bi_opf) || (bio->bi_opf & REQ_IDLE) ||
+	    !bio->bi_iter.bi_size ||
 	    bio->bi_iter.bi_size > CFQ_BLOCK_BYTES)
 		return false;
 	folio = page_folio(bio_page(bio));
