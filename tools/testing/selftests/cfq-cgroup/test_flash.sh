@@ -274,6 +274,38 @@ by_request_16() {
 	costs_by_request 16 2000
 }
 
+# Few of the largest are done in a window in which the device is watched, so how time goes by size
+# is not learned from windows with such.
+slow_sizes() {
+	title "slow flash, reads of 4 KiB, 1 MiB and 256 KiB: shares of 12.5, 75 and 12.5 %"
+	load_flash channels=2 read_us=400
+	make_group g1 7
+	make_group g2 2
+	make_group g3 7
+	watch_mb 0 1000 1000 4000 5000 1000
+	start_load g1 - read 4 0 --ioengine=libaio --iodepth=16
+	start_load g2 - read 16 1000 --ioengine=libaio --iodepth=2 --bs=1m
+	start_load g3 - read 1 5000 --ioengine=libaio --iodepth=32 --bs=256k
+	sleep 4
+	measure 6
+	expect "shares of device time $(shares) %" "$(distance 12.5 75 12.5) <= 1"
+}
+
+# What is large is held for the other group's reader, which cannot have what small ones take.
+own_small() {
+	title "a stream of 512 KiB beside small reads of its group, and a reader in another"
+	load_flash
+	make_group g
+	make_group h
+	watch_mb 0 1000 1000 1000 2000 1000
+	start_load g - read 4 0
+	start_load g - seq 1 1000 --bs=512k --ioengine=libaio --iodepth=8
+	start_load h - read 1 2000
+	sleep 1
+	measure 4
+	expect "shares of device time $(shares) %" "$(share 2) >= 0.3 * $(share 1)"
+}
+
 # What a write costs is only roughly known, and the device stalls by chance.
 writes() {
 	title "writes, five times as long as reads, beside these: half each, within 15 pp"
@@ -610,8 +642,8 @@ told_anew() {
 OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
-	beside_light_readers levels equal_levels sizes by_request by_request_16 writes \
-	huge_writes stream streams one_page stream_owed thinking stream_behind beside_rt \
+	beside_light_readers levels equal_levels sizes slow_sizes by_request by_request_16 writes \
+	huge_writes stream streams one_page stream_owed thinking stream_behind own_small beside_rt \
 	discards stuck hung_group \
 	: slow_writes faster computing huger_writes large_writes idle_discards \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
