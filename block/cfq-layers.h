@@ -67,6 +67,7 @@ int cfq_groups_register(void);
 void cfq_groups_unregister(void);
 void cfq_groups_init(struct cfq_meta_data *cfqmd);
 void cfq_groups_exit(struct cfq_meta_data *cfqmd);
+struct cfq_cgroup *cfq_current_cgroup(void);
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
 struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 			       struct cfq_cgroup *cfqc);
@@ -129,6 +130,8 @@ static inline void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	cfq_data_exit(&cfqmd->root);
 	spin_unlock_irq(&cfqmd->lock);
 }
+
+static inline struct cfq_cgroup *cfq_current_cgroup(void) { return NULL; }
 
 static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 {

@@ -128,7 +128,4 @@ void member_join_line(struct cfq_member *member);
 void member_leave_line(struct cfq_member *member);
 void cfqd_admit(struct cfq_data *cfqd);
 
-/* block/cfq-grid.c */
-struct cfq_cgroup *cfq_current_cgroup(void);
-
 #endif /* CFQ_MEMBER_H */

@@ -488,6 +488,19 @@ void cfq_depth_updated(struct request_queue *q)
 	cfq_set_records(q, q->nr_requests);
 }
 
+/* The task of @cic flushes: if it has sent nothing else, it gets a queue to be charged. */
+static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd)
+{
+	const unsigned short ioprio = cfq_effective_ioprio(get_current_ioprio());
+	const enum cfq_slot slot = CFQ_SLOT_SYNC + cfq_ioprio_to_class(ioprio);
+
+	guard(rcu)();
+	if (cic_last_sync(cic, cfqmd))
+		return;
+	cic_renew_cfqq(cic, cfqmd, cfq_current_cgroup(), slot, ioprio);
+	WRITE_ONCE(cic->sync_slot, slot);
+}
+
 void cfq_prepare_request(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
@@ -503,8 +516,10 @@ void cfq_prepare_request(struct request *rq)
 		WRITE_ONCE(cfqmd->dd.nr_flushes, cfqmd->dd.nr_flushes + 1);
 		cfqmd->dd.flush_since_ns = rq->fifo_time;
 		/* It is counted there, and comes here again only when it is done. */
-		if (rq->elv.icq)
+		if (rq->elv.icq) {
 			cic_end_admission(icq_to_cic(rq->elv.icq));
+			cic_flushes(icq_to_cic(rq->elv.icq), cfqmd);
+		}
 		cfq_unlock(cfqmd);
 	}
 

@@ -111,5 +111,21 @@ nothing_to_flush() {
 		}')"
 }
 
+flush_only() {
+	local time
+
+	title "who does nothing but flush what others write is charged for it"
+	load_disk write_cache=1
+	make_group a
+	make_group c
+	start_load a - write 16 0
+	# shellcheck disable=SC2016 # expanded by who runs it
+	(run_as c - sh -c 'while :; do sync -d $0; done' "$DEV") &
+	LOADS="$LOADS $!"
+	sleep 4
+	time=$(stat c time)
+	expect "$((time / 1000)) ms of 4 s" "$time >= 400000"
+}
+
 run_cases reads writes mixed low_writes middle_writes high_writes after_switching flushes \
-	nothing_to_flush
+	nothing_to_flush flush_only
