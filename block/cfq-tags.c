@@ -488,14 +488,17 @@ void cfq_depth_updated(struct request_queue *q)
 	cfq_set_records(q, q->nr_requests);
 }
 
-/* The task of @cic flushes: if it has sent nothing else, it gets a queue to be charged. */
+/*
+ * The task of @cic flushes: if it has sent nothing else, it gets a queue to be
+ * charged.  Not so a kernel thread, which does it for others.
+ */
 static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd)
 {
 	const unsigned short ioprio = cfq_effective_ioprio(get_current_ioprio());
 	const enum cfq_slot slot = CFQ_SLOT_SYNC + cfq_ioprio_to_class(ioprio);
 
 	guard(rcu)();
-	if (cic_last_sync(cic, cfqmd))
+	if ((current->flags & PF_KTHREAD) || cic_last_sync(cic, cfqmd))
 		return;
 	cic_renew_cfqq(cic, cfqmd, cfq_current_cgroup(), slot, ioprio);
 	WRITE_ONCE(cic->sync_slot, slot);
