@@ -263,30 +263,37 @@ static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
 }
 
 /*
- * A group in line of an overdue class.  The last request served need not have
- * been of its tasks, so it is asked again when they have one queued.  Looked for
- * from the top down, beside those that would be next.
+ * A member of @group in line of an overdue class.  The last request served need
+ * not have been of its tasks, so it is asked again when they have one queued.
  */
-static struct cfq_data *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
+static struct cfq_member *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns)
 {
 	struct cfq_member *member;
 	enum cfq_class class;
 
-	for (;;) {
-		for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
-			if (!cfq_class_overdue(&group->members, class, now_ns))
-				continue;
-			member = cfq_line_first(&group->members.of[class]);
-			if (member && !cfq_member_ready(&member->entity))
-				return member_is_leaf(member) ? member_cfqd(member) :
-					cfq_next_waiting_group(member_cfqd(member),
-							       NULL);
-		}
+	for (class = CFQ_CLASS_BE; class < CFQ_NR_CLASSES; class++) {
+		if (!cfq_class_overdue(&group->members, class, now_ns))
+			continue;
+		member = cfq_line_first(&group->members.of[class]);
+		if (member && !cfq_member_ready(&member->entity))
+			return member;
+	}
+	return NULL;
+}
+
+/* The same below @group: the first from the top down, beside who would be next. */
+static struct cfq_data *cfq_overdue_waiting_group(struct cfq_data *group, u64 now_ns)
+{
+	struct cfq_member *member;
+
+	while (!(member = cfq_overdue_in_line(group, now_ns))) {
 		member = cfq_next_in_line(group, NULL, now_ns, false);
 		if (!member || member_is_leaf(member))
 			return NULL;
 		group = member_cfqd(member);
 	}
+	return member_is_leaf(member) ? member_cfqd(member) :
+		cfq_next_waiting_group(member_cfqd(member), NULL);
 }
 
 /* A task of @cfqd begins to wait, or the last one may go on. */
@@ -312,7 +319,7 @@ void cfq_group_line(struct cfq_data *cfqd, bool begun)
 /* The task to have the next descriptor; NULL if there is none for any. */
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	struct cfq_data *cfqd = cfq_overdue_in_line(&cfqmd->root, now_ns);
+	struct cfq_data *cfqd = cfq_overdue_waiting_group(&cfqmd->root, now_ns);
 	struct cfq_waiter *waiter = cfqd ? cfq_line_due(cfqd, now_ns) : NULL;
 	int nr;
 
