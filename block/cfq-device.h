@@ -31,7 +31,7 @@ static inline u64 cfq_page_ns(const struct cfq_parallelism *par)
 
 /*
  * So long others wait for a request of who has nothing else to send; then it
- * seems lost.  On flash longer, for what is behind large writes.
+ * seems lost.  On flash sooner, but for twice what the work there takes.
  */
 #define CFQ_STUCK_NS		(1000 * (u64)NSEC_PER_MSEC)
 #define CFQ_STUCK_FLASH_NS	(100 * (u64)NSEC_PER_MSEC)
@@ -70,7 +70,7 @@ static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 /*
  * Several requests worked on together: charge, of the time that nobody has
  * spent yet, the part of @work in all, but no more than it was there.  What is
- * left builds up until that is what each unit of work takes.
+ * left builds up until each unit of work is charged what the device takes for one.
  */
 static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
 				  unsigned int work, u64 in_driver_ns)
@@ -344,8 +344,8 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 }
 
 /*
- * A disk may serve one that had to go first last, as long as it gets others: so
- * after this it gets only urgent ones until that is served or seems lost.
+ * A disk may leave for last what had to go first, as long as it gets others: after
+ * this it gets only urgent ones until that is served or seems lost.
  */
 #define CFQ_FIRST_WAIT_NS	(50 * NSEC_PER_MSEC)
 

@@ -18,7 +18,7 @@
  * may walk a row, as rows only lose elements under it.  Inside it nests
  * cfqmd->lock, and inside that cfq_grid_lock: it protects what is added to rows
  * and the settings of a cgroup, so that a new cfqd never misses a change.  To
- * change a setting takes both.
+ * change a setting takes cfq_grid_lock and the mutex.
  */
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>

@@ -158,9 +158,9 @@ bool cfq_in_debt(const struct cfq_driver_data *dd,
 }
 
 /*
- * Is the urgent @rq for others than its owner?  Swap is only for another group
- * that is not in debt: else who takes more and more memory would have all of
- * the device.
+ * Is the urgent @rq for others than its owner?  Swap is only if a task, no thread,
+ * of a group not in debt swaps out for another group: else who takes more and
+ * more memory would have all of the device.
  */
 static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 			  u64 now_ns)
@@ -342,10 +342,11 @@ static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
 		/* Pairs with that in cfq_idle_timer(). */
 		smp_mb();
 	}
-	if (withheld)
-		cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
+	if (!withheld)
+		return;
+	cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
 	/* No completion will tell that this is over. */
-	if (withheld && (!dd->nr_in_driver || dd->strict) &&
+	if ((!dd->nr_in_driver || dd->strict) &&
 	    cfqmd->expected_until_ns > now_ns)
 		cfq_ask_at(dd, cfqmd->expected_until_ns);
 }
@@ -577,13 +578,12 @@ static bool cfq_bio_holds_up(struct bio *bio)
 
 	if (bio_op(bio) != REQ_OP_READ || bio_flagged(bio, BIO_PAGE_PINNED) ||
 	    cfq_opf_urgent(bio->bi_opf) || (bio->bi_opf & REQ_IDLE) ||
-	    !bio->bi_iter.bi_size ||
-	    bio->bi_iter.bi_size > CFQ_BLOCK_BYTES)
+	    !bio->bi_iter.bi_size || bio->bi_iter.bi_size > CFQ_BLOCK_BYTES)
 		return false;
 	folio = page_folio(bio_page(bio));
 	if (likely(folio_test_locked(folio)))
 		return false;
-	/* A direct read may go to a page of a file that is being removed. */
+	/* A clone may be of a direct read to a page of a file that is being removed. */
 	guard(rcu)();
 	mapping = folio_mapping(folio);
 	/* Swap space has no host. */
@@ -768,13 +768,12 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 /*
  * Hold the next request of @cfqq, if it takes long, for those due before it, or
  * before its groups, who have requests in the device, or had until just now.
- * But not for longer than a class may have to wait, nor once another queue of
- * the group has had so much more: what it sends others cannot be spared.
+ * But not for longer than a class may have to wait, nor once another queue of its
+ * class in the group has had more: those waited for wait for that one anyway.
  */
 static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_entity *entity = &cfqq->entity, *due = NULL;
-	const struct cfq_entity *last = cfq_st_last(entity->st);
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_driver_data *dd = &cfqmd->dd;
 	u64 long_ns, until_ns = 0;
@@ -784,9 +783,8 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 	long_ns = cfq_long_ns(dd, cfqq->next_rq);
 	if (long_ns < CFQ_LONG_NS ||
 	    cfqq->cfqd->sent_ns + cfq_class_wait_ns(dd, long_ns) <= now_ns ||
-	    cfq_entity_lead(last, entity) >
-	    (s64)cfq_lead_ns(dd, entity, CFQ_MIXED_LEAD_PART) +
-	    cfq_vdisktime_delta(long_ns, last->weight))
+	    cfq_entity_outrun(entity, cfq_lead_ns(dd, entity, CFQ_MIXED_LEAD_PART),
+			      long_ns))
 		return false;
 	if (!list_empty(&cfqmd->idle_cfqqs))
 		until_ns = list_last_entry(&cfqmd->idle_cfqqs, struct cfq_queue,
@@ -819,8 +817,8 @@ static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /*
- * On a device without a head groups are not owed what they left to @cfqq, or
- * less if tasks of theirs wait for descriptors.
+ * On a device without a head groups are owed little of what they left to @cfqq;
+ * CFQ_LINE_DEBT times that if tasks of theirs wait for descriptors.
  */
 static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -1580,6 +1578,7 @@ static void cfq_exit_sched(struct elevator_queue *eq)
 	cfq_unlock(cfqmd);
 	cfq_groups_exit(cfqmd);
 	kvfree(cfqmd->records);
+	/* What ends above may still have started it. */
 	hrtimer_cancel(&cfqmd->dd.idle_timer);
 	WARN_ON_ONCE(!list_empty(&cfqmd->dispatch) || cfqmd->nr_queued ||
 		     cfqmd->dd.nr_in_driver);

@@ -27,7 +27,7 @@ enum cfq_slot {
 struct cfq_io_cq {
 	struct io_cq		icq;	/* must be first */
 	struct cfq_queue __rcu	*cfqq[CFQ_NR_SLOTS];
-	enum cfq_slot		sync_slot;	/* of its last sync request */
+	enum cfq_slot		sync_slot;	/* of the last sync request, or first flush */
 
 	/* Places for requests without a descriptor, in one group. */
 	struct cfq_data		*places;	/* owns a reference for each */

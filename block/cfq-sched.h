@@ -13,8 +13,9 @@
  *    of its queues or child groups is.
  *  - Who comes back comes in at the clock, the queue of a disk up to a slice
  *    before; who is ahead stays ahead.  For the clock to go on however many
- *    come, a new queue comes in one request later, and a group, which may come
- *    in a little before the clock, after the last one that did.
+ *    come, a new queue comes in one request later, a slice at most, and a
+ *    group, which may come in a little before the clock, after the last one
+ *    that did.
  *  - Virtual time changes by a charge; with the weight, if it is ahead
  *    (cfq_entity_reweigh()); and if it is behind, has nothing to send nor waits
  *    for a descriptor, and others are served (cfq_st_forget_behind()).
@@ -34,11 +35,6 @@
 static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
 {
 	return rb_entry_safe(rb_first_cached(&st->rb), struct cfq_entity, rb_node);
-}
-
-static inline struct cfq_entity *cfq_st_last(const struct cfq_service_tree *st)
-{
-	return rb_entry_safe(rb_last(&st->rb.rb_root), struct cfq_entity, rb_node);
 }
 
 static inline struct cfq_entity *cfq_st_next(struct cfq_entity *entity)
@@ -203,8 +199,8 @@ static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
 
 /*
  * A class that waits for better ones sends a request so long after its last
- * one: a disk has the rest of a second to serve it, a hundredth of its time.
- * Without a head: or as often as takes one part in so many.
+ * one: a disk has the rest of a second to serve it, and better classes lose a
+ * hundredth of theirs.  Without a head: or as often as takes one part in so many.
  */
 #define CFQ_CLASS_WAIT_NS	(800 * (u64)NSEC_PER_MSEC)
 #define CFQ_CLASS_WAIT_COSTS	250
@@ -265,21 +261,31 @@ static inline u64 cfq_lead_ns(const struct cfq_driver_data *dd,
 				     div_u64(dd->tun.group_slice_ns, 4 * part));
 }
 
+/* Has another of its class had more than @entity by @lead_ns and a request of @cost_ns? */
+static inline bool cfq_entity_outrun(const struct cfq_entity *entity, u64 lead_ns,
+				     u64 cost_ns)
+{
+	const struct cfq_entity *last = rb_entry(rb_last(&entity->st->rb.rb_root),
+						 struct cfq_entity, rb_node);
+
+	return cfq_entity_lead(last, entity) >
+	       (s64)lead_ns + cfq_vdisktime_delta(cost_ns, last->weight);
+}
+
 /*
  * Who is due more than @lead_ns before @entity, or of a better class; or NULL.
  * Not a better class if it kept this one waiting for too long, or if another of
- * this class is as far ahead after a request of @cost_ns.
+ * this class has had more by a request of @cost_ns.
  */
 static inline struct cfq_entity *
 cfq_due_before(const struct cfq_entity *entity, u64 lead_ns, u64 cost_ns,
 	       u64 now_ns)
 {
 	struct cfq_entity *first = cfq_st_first(entity->st);
-	struct cfq_entity *last = cfq_st_last(entity->st);
 	struct cfq_entity *better = NULL;
 
-	if (entity->st->due_ns > now_ns && cfq_entity_lead(last, entity) <=
-	    (s64)lead_ns + cfq_vdisktime_delta(cost_ns, last->weight))
+	if (entity->st->due_ns > now_ns &&
+	    !cfq_entity_outrun(entity, lead_ns, cost_ns))
 		better = cfq_first_better(entity->trees, entity->class);
 	if (better || cfq_entity_lead(entity, first) <= (s64)lead_ns)
 		return better;
@@ -366,6 +372,7 @@ static inline u64 cfq_entity_borrow(struct cfq_entity *entity, u64 lead_ns,
 				    CFQ_BORROW_COSTS * cost_ns;
 	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
 				CFQ_BORROW_COSTS * cost_ns;
+	/* What other groups have borrowed makes no pause longer. */
 	borrowed_ns = (entity->trees->queues ? st->borrowed_until_ns :
 		       entity->borrowed_until_ns) - now_ns;
 	*pause_ns = max(*pause_ns, cfq_pause_ns(cost_ns, borrowed_ns, most_ns));

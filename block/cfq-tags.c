@@ -37,7 +37,7 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
  * at a time, with the first of all descriptors.
  */
 
-/* Of the last sync request of @cic, or NULL.  Needs cfqmd->lock or RCU. */
+/* The queue of its last sync request, or of a first flush, or NULL.  Lock or RCU. */
 struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic,
 				const struct cfq_meta_data *cfqmd)
 {
@@ -418,6 +418,7 @@ static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf
 		depth = cfq_async_descriptors(data->q);
 	if (limited && !nowait)
 		cfq_wait_for_place(data->q);
+	/* As good as none: the first descriptor or an error. */
 	if (limited && nowait && cfq_group_current_full(cfqmd))
 		depth = 1;
 	if (cfq_descriptors_scarce(cfqmd)) {
@@ -489,8 +490,8 @@ void cfq_depth_updated(struct request_queue *q)
 }
 
 /*
- * The task of @cic flushes: if it has sent nothing else, it gets a queue to be
- * charged.  Not so a kernel thread, which does it for others.
+ * The task of @cic flushes a disk: if it has sent nothing else that is sync, it
+ * gets a queue to be charged.  Not so a kernel thread, which does it for others.
  */
 static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd)
 {
@@ -498,7 +499,8 @@ static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd)
 	const enum cfq_slot slot = CFQ_SLOT_SYNC + cfq_ioprio_to_class(ioprio);
 
 	guard(rcu)();
-	if ((current->flags & PF_KTHREAD) || cic_last_sync(cic, cfqmd))
+	if (!cfqmd->dd.one_head || (current->flags & PF_KTHREAD) ||
+	    cic_last_sync(cic, cfqmd))
 		return;
 	cic_renew_cfqq(cic, cfqmd, cfq_current_cgroup(), slot, ioprio);
 	WRITE_ONCE(cic->sync_slot, slot);
