@@ -98,13 +98,18 @@ idle_group_seq() { of_groups be idle seq 1 96; }
 be_group_random() { of_groups rt be read 4 97; }
 be_group_seq() { of_groups rt be seq 1 96; }
 
-nested() {
-	title "a reader in an idle child of a group beside a best-effort child, which keeps 97 %"
-	load_disk
+# nested_pair: parent/low, of class idle, and parent/high
+nested_pair() {
 	make_group parent
 	make_group parent/low
 	make_group parent/high
 	set_class parent/low idle
+}
+
+nested() {
+	title "a reader in an idle child of a group beside a best-effort child, which keeps 97 %"
+	load_disk
+	nested_pair
 	beside parent/high - parent/low - read 4 97
 }
 
@@ -200,10 +205,7 @@ line_nested() {
 
 	title "the same in groups below another, where nobody else waits"
 	load_disk
-	make_group parent
-	make_group parent/low
-	make_group parent/high
-	set_class parent/low idle
+	nested_pair
 	watch_mb "$BEHIND" 250
 	start_load parent/high - read 150 0 --size=150m --offset_increment=150m
 	sleep 1

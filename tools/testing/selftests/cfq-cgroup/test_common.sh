@@ -508,6 +508,14 @@ start_load() {
 	LOADS="$LOADS $!"
 }
 
+# start_flushes GROUP PRIORITY TIMES: processes, one after the other, that each flush the disk's
+# cache so often
+start_flushes() {
+	# shellcheck disable=SC2016 # expanded by who runs it
+	(run_as "$1" "$2" sh -c 'while :; do sync -d $0; done' "$(yes "$DEV" | head -n "$3")") &
+	LOADS="$LOADS $!"
+}
+
 # load_with_log GROUP PRIORITY LOAD PROCESSES FIRST_MB [OPTION...]: start_load, whose report log_ms
 # reads at the end
 load_with_log() {

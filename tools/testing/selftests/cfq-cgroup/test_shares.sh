@@ -77,28 +77,24 @@ flushes() {
 
 # A disk that has nothing to write back answers at once, and goes on with what it is doing
 nothing_to_flush() {
-	local shares='' i=0 files flushes group pid
+	local shares='' i=0 flushes group
 
 	title "while a third group flushes a clean cache all the time, two have half each, in turns"
 	load_disk write_cache=1
-	files=$(yes "$DEV" | head -n 1000)
 	for group in a b c; do
 		make_group "$group"
 	done
 	watch_mb 0 4000 30000 4000
 	start_load a - read 16 0
 	start_load b - read 16 30000
-	# shellcheck disable=SC2016 # expanded by who runs it
-	(run_as c - sh -c 'while :; do sync -d $0; done' "$files") &
-	pid=$!
+	start_flushes c - 1000
 	sleep 2
 	while [ "$i" -lt 10 ]; do
 		i=$((i + 1))
 		measure 2
 		shares="$shares $(share 1)"
 	done
-	kill "$pid"
-	wait "$pid" 2>/dev/null
+	stop_loads
 	flushes=$(sed -n 's/^flushes //p' "$MODEL/stat")
 	expect "$flushes flushes" "$flushes > 1000"
 	expect "shares of the first, in 2 s each:$shares %" \
@@ -119,9 +115,7 @@ flush_only() {
 	make_group a
 	make_group c
 	start_load a - write 16 0
-	# shellcheck disable=SC2016 # expanded by who runs it
-	(run_as c - sh -c 'while :; do sync -d $0; done' "$DEV") &
-	LOADS="$LOADS $!"
+	start_flushes c - 1
 	sleep 4
 	time=$(stat c time)
 	expect "$((time / 1000)) ms of 4 s" "$time >= 400000"

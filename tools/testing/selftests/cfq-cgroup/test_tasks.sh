@@ -113,7 +113,7 @@ be_before_crowd() { before_crowd be/4 idle; }
 
 # The cache is clean, but each flush has a descriptor until it ends
 rt_before_flushes() {
-	local alone files
+	local alone
 
 	title "a task of real time reads beside 150 idle ones that flush, with 64 descriptors"
 	load_disk write_cache=1
@@ -124,11 +124,8 @@ rt_before_flushes() {
 	sleep 1
 	measure 2
 	alone=$(ios)
-	files=$(yes "$DEV" | head -n 1000)
 	for _ in $(seq 150); do
-		# shellcheck disable=SC2016 # expanded by who runs it
-		(run_as g idle sh -c 'while :; do sync -d $0; done' "$files") &
-		LOADS="$LOADS $!"
+		start_flushes g idle 1000
 	done
 	sleep 1
 	measure 2
