@@ -223,7 +223,8 @@ static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
 /*
  * The work of a request.  A large one takes hardly longer by itself, as the
  * device works on its parts at once, but it is as much work.  So work goes by
- * pages of 4 KiB, and what it is to get to the data, if that is known.
+ * pages of 4 KiB; and where that is known not to be so, by what reads of a size
+ * take of a busy device (struct cfq_sizes).
  */
 #define CFQ_WORK_PAGE		8U	/* fixed point: a page that is read */
 #define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
@@ -231,16 +232,18 @@ static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
 #define CFQ_WORK_BITS		18
 #define CFQ_WORK_MAX		((1U << CFQ_WORK_BITS) - 1)
 
-/*
- * A page is one, so if to get there is as much as @access, all is less by that
- * part.  No data is as a page.
- */
-static inline u64 cfq_read_work(unsigned int bytes, unsigned int access)
+/* Between orders it is a line.  No data is as a page. */
+static inline u64 cfq_read_work(unsigned int bytes, const struct cfq_sizes *sizes)
 {
-	const u64 work = (u64)cfq_pages(bytes) * CFQ_WORK_PAGE;
+	const unsigned int pages = cfq_pages(bytes);
+	unsigned int order;
+	u64 more;
 
-	return likely(!access) ? work : div_u64((work + access) * CFQ_WORK_PAGE,
-						access + CFQ_WORK_PAGE);
+	if (likely(!sizes->by_order))
+		return (u64)pages * CFQ_WORK_PAGE;
+	order = cfq_size_order(pages);
+	more = sizes->work[order + 1] - sizes->work[order];
+	return sizes->work[order] + (more * (pages - (1U << order)) >> order);
 }
 
 static inline unsigned int cfq_request_work(bool write, u64 read_work,
@@ -250,56 +253,57 @@ static inline unsigned int cfq_request_work(bool write, u64 read_work,
 		     write ? read_work * write_work / CFQ_WORK_PAGE : read_work);
 }
 
-/*
- * What is it to get to the data?  While a device is busy with reads, the time
- * for each is a line over its pages, a + b * pages, and a / b is asked for: by
- * least squares, b is the covariance by the variance of the pages, and the line
- * goes through the means.  If the sizes differ too little what was known stays.
- */
-#define CFQ_FIT_ONE		16384	/* fixed point: a page, */
-#define CFQ_FIT_NS		16	/* a ns: means are off by up to CFQ_FIT_MEMORY */
-#define CFQ_FIT_READS		8U	/* at least, for a sample */
-/* No larger ones: all of a read counts in the window in which it ends. */
-#define CFQ_FIT_PAGES		16U
-#define CFQ_FIT_SAMPLES		8U
-#define CFQ_FIT_MEMORY		128U	/* samples */
-#define CFQ_FIT_SPREAD		256	/* times that is the square of the mean */
-/* Less may be as small reads leave parts of a device idle; with more, size is nothing. */
-#define CFQ_ACCESS_MIN		(4 * CFQ_WORK_PAGE)
-#define CFQ_ACCESS_MAX		(1024 * CFQ_WORK_PAGE)
-
-static inline void cfq_fit_add(struct cfq_fit *fit, u64 elapsed_ns,
-			       unsigned int reads, unsigned int pages)
+/* What counts is the least: parts of the device may have idled, or stalled. */
+static inline void cfq_sizes_add(u64 *read_ns, u64 ns)
 {
-	const s64 more_pages = div_u64((u64)pages * CFQ_FIT_ONE, reads) - fit->pages;
-	const s64 more_ns = div_u64(elapsed_ns * CFQ_FIT_NS, reads) - fit->ns;
-	int samples;
-
-	fit->samples = min(fit->samples + 1, CFQ_FIT_MEMORY);
-	samples = fit->samples;
-	fit->pages += div_s64(more_pages, samples);
-	fit->ns += div_s64(more_ns, samples);
-	fit->pages_var += div_s64(div_s64(more_pages * more_pages * (samples - 1),
-					  samples) - fit->pages_var, samples);
-	fit->cov += div_s64(div_s64(more_pages * more_ns * (samples - 1),
-				    samples) - fit->cov, samples);
+	if (!*read_ns)
+		*read_ns = ns;
+	else if (ns < *read_ns)
+		*read_ns = (*read_ns + ns) / 2;
+	else
+		cfq_average_add(read_ns, min(ns, 2 * *read_ns));
 }
 
-/* In work; it was @access until now. */
-static inline unsigned int cfq_fit_access(const struct cfq_fit *fit,
-					  unsigned int access)
+/*
+ * Work of reads of each order, from what is known of some: the smallest of these
+ * is as its pages, the others are as that one before or in proportion to it if
+ * that is right within an eighth; never less, or more than in proportion.  In
+ * between and beyond it is a line.
+ */
+static inline void cfq_sizes_set_work(struct cfq_sizes *sizes)
 {
-	s64 page_ns, work;
+	unsigned int slope = CFQ_WORK_PAGE << 8, work = 0;
+	int order, known = -1;
 
-	if (fit->samples < CFQ_FIT_SAMPLES ||
-	    fit->pages_var * CFQ_FIT_SPREAD < fit->pages * fit->pages)
-		return access;
-	page_ns = div64_s64(fit->cov * CFQ_FIT_ONE, fit->pages_var);
-	if (page_ns <= 0)
-		return CFQ_ACCESS_MAX;
-	work = div64_s64(fit->ns * CFQ_FIT_ONE, page_ns) - fit->pages;
-	work = min_t(s64, work / (CFQ_FIT_ONE / CFQ_WORK_PAGE), CFQ_ACCESS_MAX);
-	return work < CFQ_ACCESS_MIN ? 0 : work;
+	sizes->by_order = false;
+	for (order = 0; order <= CFQ_NR_ORDERS; order++) {
+		const u64 ns = order < CFQ_NR_ORDERS ? sizes->read_ns[order] : 0;
+
+		if (known < 0) {
+			work = CFQ_WORK_PAGE << order;
+		} else if (!ns) {
+			work += slope << order >> 9;
+		} else {
+			const unsigned int before = sizes->work[known];
+			const unsigned int most = before << (order - known);
+
+			work = min(div64_u64(before * ns, sizes->read_ns[known]),
+				   most);
+			if (work < before + before / 8)
+				work = before;
+			else if (work >= most - most / 8)
+				work = most;
+			slope = ((work - before) << 8) /
+				((1U << order) - (1U << known));
+			for (int i = known + 1; i < order; i++)
+				sizes->work[i] = before +
+					(slope * ((1U << i) - (1U << known)) >> 8);
+		}
+		if (ns)
+			known = order;
+		sizes->work[order] = work;
+		sizes->by_order |= work != CFQ_WORK_PAGE << order;
+	}
 }
 
 /* Is a request beside @nr pages all but by itself? */

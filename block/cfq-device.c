@@ -10,12 +10,17 @@
  *    did, but for flushes and for how long it stood still.
  *
  *    Flash: the work of the request times a price, when it is sent.  Work is
- *    the size, and what it takes to get to the data, as far as that is known
- *    (cfq_fit_add()), times what a write takes compared with a read.  The price
- *    is learned at completions: the time not yet spent is divided among all
- *    requests in the device by their work, and the one that is done has spent
- *    its part.  What has no data, as a discard, is charged that part when it is
- *    done.
+ *    the size, in pages or as said below, times what a write takes compared
+ *    with a read.  The price is learned at completions: the time not yet spent
+ *    is divided among all requests in the device by their work, and the one
+ *    that is done has spent its part.  What has no data, as a discard, is
+ *    charged that part when it is done.
+ *
+ *    To read 4 KiB may take as long as 16, or as any size (a volume of which the
+ *    number of requests a second is limited).  While the device is busy with
+ *    reads of one order of sizes, their rate tells what one takes.  Where sizes
+ *    are mixed that may never be so: then one of them has the device for some
+ *    10 ms, a trial.
  *
  *    Several heads that say they are one: that part, when it is done.
  *
@@ -80,9 +85,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	par->sample_until_ns = 0;
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
-	par->window_other = true;
-	par->access = 0;
-	memset(&par->fit, 0, sizeof(par->fit));
+	memset(&par->sizes, 0, sizeof(par->sizes));
 }
 
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
@@ -119,7 +122,7 @@ static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
 {
 	return dd->access_work ? 1 :
 		min_t(u64, RQ_PAGES_MAX,
-		      cfq_read_work(bytes, dd->par.access) / CFQ_WORK_PAGE);
+		      cfq_read_work(bytes, &dd->par.sizes) / CFQ_WORK_PAGE);
 }
 
 /*
@@ -131,7 +134,7 @@ static __always_inline unsigned int cfq_rq_work(const struct cfq_driver_data *dd
 						unsigned int bytes)
 {
 	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE,
-					     cfq_read_work(bytes, dd->par.access),
+					     cfq_read_work(bytes, &dd->par.sizes),
 					     dd->par.write_work);
 
 	if (unlikely(!bytes) && !dd->one_head)
@@ -168,7 +171,7 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 	struct cfq_parallelism *par = &dd->par;
 
 	if (!rq_data_bytes(rq) || cfq_must_empty(dd) ||
-	    cfq_alone(cfq_pages_in_driver(dd), par->parallel))
+	    cfq_alone(dd->pages_in_driver, par->parallel))
 		return false;
 	if (!par->sample_until_ns)
 		par->sample_until_ns = now_ns + CFQ_SAMPLE_WAIT_NS;
@@ -211,7 +214,7 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	par->probe_sent_ns = current->plug ? ktime_get_ns() : now_ns;
 	par->probe_bytes = bytes;
 	par->probe_nr = dd->nr_in_driver;
-	par->probe_beside = cfq_pages_in_driver(dd);
+	par->probe_beside = dd->pages_in_driver;
 	par->probe_work = dd->work_in_driver;
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
@@ -252,7 +255,7 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 	}
 	pages = cfq_pages(par->probe_bytes);
 	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns,
-			pages, cfq_read_work(par->probe_bytes, par->access) /
+			pages, cfq_read_work(par->probe_bytes, &par->sizes) /
 			CFQ_WORK_PAGE, par->probe_beside, par->parallel);
 	if (!write)
 		cfq_heads_watch(dd, ns > (par->probe_nr + 1) *
@@ -272,11 +275,14 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	unsigned int bytes = rq_data_bytes(rq);
 	unsigned int work = cfq_rq_work(dd, rq, bytes);
-	unsigned int pages = min(dd->access_work ? 1 : bytes ? cfq_pages(bytes) :
-				 work / CFQ_WORK_PAGE, RQ_PAGES_MAX);
+	unsigned int pages = bytes ? cfq_parallel_pages(dd, bytes) :
+			     min(work / CFQ_WORK_PAGE, RQ_PAGES_MAX);
 	struct cfq_parallelism *par = &dd->par;
 
-	par->window_other |= req_op(rq) != REQ_OP_READ;
+	if (!dd->one_head)
+		cfq_sizes_sent(dd, req_op(rq) != REQ_OP_READ ? CFQ_NR_ORDERS :
+			       cfq_size_order(cfq_pages(bytes)), cfq_pages(bytes),
+			       work, now_ns);
 	if (!dd->one_head &&
 	    (bytes && cfq_sample_wanted(par, rq) ?
 	     !par->probe || !par->probe_alone :
@@ -286,4 +292,110 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	dd->pages_in_driver += pages;
 	rq_set_sent(rq, work, pages, now_ns);
 	return dd->one_head ? 0 : cfq_rq_cost_ns(dd, rq, bytes, work);
+}
+
+/* What reads of a size take is known so long, and not found for the first time in this. */
+#define CFQ_SIZES_VALID_NS	(64 * (u64)NSEC_PER_SEC)
+#define CFQ_SIZES_PAUSE_NS	(250 * NSEC_PER_MSEC)
+#define CFQ_SIZES_SAMPLES	8U
+#define CFQ_TRIAL_NS		(150 * NSEC_PER_MSEC)
+
+/*
+ * What a read takes by itself, at most: as one did beside others, a larger one, or
+ * in proportion a smaller one.
+ */
+static u64 cfq_read_service_ns(const struct cfq_parallelism *par, unsigned int order)
+{
+	u64 ns = div_u64((par->sizes.least_ns * par->sizes.sent) << order,
+			 par->sizes.pages);
+
+	for (unsigned int i = 0; i < CFQ_NR_ORDERS; i++)
+		ns = min_not_zero(ns, par->service_ns[READ][i] <<
+				      (i < order ? order - i : 0));
+	return ns;
+}
+
+/* What has failed is tried again, more seldom each time. */
+static void cfq_sizes_failed(struct cfq_sizes *sizes, u64 now_ns)
+{
+	sizes->trial = false;
+	sizes->pause_ns = clamp(2 * sizes->pause_ns, CFQ_SIZES_PAUSE_NS,
+				CFQ_SIZES_VALID_NS);
+	sizes->again_ns[sizes->trial_order] = now_ns + sizes->pause_ns;
+}
+
+/* A window with reads of one order is over: was the device busy? */
+void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
+{
+	struct cfq_sizes *sizes = &dd->par.sizes;
+	const unsigned int order = sizes->order;
+	const bool by_order = sizes->by_order;
+	u64 service_ns, ns;
+
+	service_ns = cfq_read_service_ns(&dd->par, order);
+	service_ns = div_u64(service_ns * sizes->pages, sizes->sent) >> order;
+	if (!dd->access_work && !dd->nr_flushes && !dd->heads.cpus_busy &&
+	    sizes->in_driver_ns >= CFQ_BUSY_TIMES * sizes->done * service_ns) {
+		ns = div_u64(now_ns - sizes->start_ns, sizes->done);
+		ns = div_u64(ns * sizes->sent << order, sizes->pages);
+		cfq_sizes_add(&sizes->read_ns[order], ns);
+		sizes->again_ns[order] = now_ns +
+			(sizes->samples[order] < CFQ_SIZES_SAMPLES ?
+			 CFQ_SIZES_PAUSE_NS : CFQ_SIZES_VALID_NS);
+		sizes->samples[order] += sizes->samples[order] < CFQ_SIZES_SAMPLES;
+		sizes->pause_ns = 0;
+		sizes->trial &= order != sizes->trial_order;
+		cfq_sizes_set_work(sizes);
+		/* The cost of a page so far was for other sizes. */
+		if (by_order != sizes->by_order)
+			dd->cost_work = 0;
+	} else if (sizes->trial && order == sizes->trial_order) {
+		cfq_sizes_failed(sizes, now_ns);
+	}
+	sizes->sent = DIV_ROUND_UP(sizes->sent, 2);
+	sizes->pages = DIV_ROUND_UP(sizes->pages, 2);
+	sizes->work_sent /= 2;
+	sizes->others /= 2;
+	sizes->others_work /= 2;
+	cfq_sizes_restart(sizes, now_ns);
+}
+
+/* Of reads of different sizes, sent in a window, is one to be had by itself? */
+void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
+{
+	struct cfq_sizes *sizes = &dd->par.sizes;
+	const unsigned long seen = sizes->seen & GENMASK(CFQ_NR_ORDERS - 1, 0);
+	unsigned int order;
+
+	sizes->seen = 0;
+	if (sizes->trial && sizes->until_ns <= now_ns)
+		cfq_sizes_failed(sizes, now_ns);
+	if (sizes->trial || !(seen & (seen - 1)) || dd->strict || dd->access_work ||
+	    dd->heads.cpus_busy)
+		return;
+	for_each_set_bit(order, &seen, CFQ_NR_ORDERS) {
+		if (sizes->again_ns[order] > now_ns)
+			continue;
+		sizes->trial_order = order;
+		if (CFQ_SIZES_READS *
+		    cfq_work_cost_ns(dd, cfq_read_work(4096U << order, sizes)) <=
+		    CFQ_TRIAL_NS) {
+			sizes->trial = true;
+			sizes->until_ns = now_ns + 2 * CFQ_TRIAL_NS;
+			return;
+		}
+		cfq_sizes_failed(sizes, now_ns);
+	}
+}
+
+/* Nothing may be sent: end a trial that leaves the device idle.  Return: whether. */
+bool cfq_sizes_end_trial(struct cfq_driver_data *dd, u64 now_ns)
+{
+	struct cfq_sizes *sizes = &dd->par.sizes;
+
+	if (!sizes->trial || (dd->nr_in_driver >= CFQ_BUSY_TIMES &&
+			      sizes->until_ns > now_ns && !cfq_must_empty(dd)))
+		return false;
+	cfq_sizes_failed(sizes, now_ns);
+	return true;
 }

@@ -106,6 +106,9 @@ bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq);
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done);
+void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns);
+void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns);
+bool cfq_sizes_end_trial(struct cfq_driver_data *dd, u64 now_ns);
 
 /* With several heads, to get to the data is as much work as so many pages more. */
 #define CFQ_ACCESS_WORK	(64 * CFQ_WORK_PAGE)
@@ -142,37 +145,90 @@ static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 }
 
 /* A device is as busy as can be if reads take so much longer than by themselves. */
-#define CFQ_BUSY_TIMES	3
+#define CFQ_BUSY_TIMES		3
 
-static inline void cfq_count_read(struct cfq_parallelism *par, unsigned int pages,
-				  u64 in_driver_ns)
+/* Reads of one size are counted at least so long, and so many. */
+#define CFQ_SIZES_WINDOW_NS	(10 * NSEC_PER_MSEC)
+#define CFQ_SIZES_READS		4
+
+static inline void cfq_sizes_restart(struct cfq_sizes *sizes, u64 now_ns)
 {
-	const u64 service_ns =
-		cfq_service_of(par->service_ns[READ][cfq_size_order(pages)], pages);
-
-	par->window_reads++;
-	par->window_pages += pages;
-	par->window_wait_ns += in_driver_ns - CFQ_BUSY_TIMES * service_ns;
-	par->window_other |= !service_ns;
+	sizes->done = 0;
+	sizes->in_driver_ns = 0;
+	sizes->least_ns = U64_MAX;
+	sizes->start_ns = now_ns;
 }
 
-/* Learn from a window if the device was busy, and only with reads. */
-static inline void cfq_count_window(struct cfq_parallelism *par, u64 elapsed_ns)
+/* With others up to such a part, of requests and of work, it is still of one order. */
+#define CFQ_SIZES_PART		16
+
+/* A read of @order is sent, or something else; nr_in_driver is that before it. */
+static inline void cfq_sizes_sent(struct cfq_driver_data *dd, unsigned int order,
+				  unsigned int pages, unsigned int work, u64 now_ns)
 {
-	if (!par->window_other && par->window_reads >= CFQ_FIT_READS &&
-	    par->window_wait_ns >= 0 && elapsed_ns < 2 * CFQ_WORK_WINDOW_NS) {
-		cfq_fit_add(&par->fit, elapsed_ns, par->window_reads,
-			    par->window_pages);
-		par->access = cfq_fit_access(&par->fit, par->access);
+	struct cfq_sizes *sizes = &dd->par.sizes;
+
+	if (dd->nr_in_driver < CFQ_BUSY_TIMES) {
+		sizes->order = CFQ_NR_ORDERS;
+		return;
 	}
-	par->window_reads = 0;
-	par->window_pages = 0;
-	par->window_wait_ns = 0;
-	par->window_other = false;
+	if (likely(order == sizes->order)) {
+		sizes->sent++;
+		sizes->pages += pages;
+		sizes->work_sent += work;
+	} else {
+		sizes->others++;
+		sizes->others_work += work;
+	}
+	if (sizes->others * CFQ_SIZES_PART <= sizes->sent &&
+	    sizes->others_work * CFQ_SIZES_PART <= sizes->work_sent)
+		return;
+	sizes->order = order;
+	sizes->nr_before = dd->nr_in_driver + 1;
+	sizes->since_ns = now_ns;
+	sizes->sent = 1;
+	sizes->pages = pages;
+	sizes->work_sent = work;
+	sizes->others = 0;
+	sizes->others_work = 0;
+	sizes->seen |= BIT(order);
+	cfq_sizes_restart(sizes, now_ns);
 }
 
-/* Count work that was done.  Of what took longer than a window only a part was in it. */
-static inline void cfq_count_completed(struct cfq_parallelism *par,
+/* May @rq be sent, if only reads of one size are? */
+static inline bool cfq_sizes_take(const struct cfq_sizes *sizes, struct request *rq)
+{
+	return req_op(rq) == REQ_OP_READ &&
+	       cfq_size_order(cfq_pages(blk_rq_bytes(rq))) == sizes->trial_order;
+}
+
+static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver_ns,
+				       u64 now_ns)
+{
+	struct cfq_sizes *sizes = &dd->par.sizes;
+
+	if (sizes->order == CFQ_NR_ORDERS)
+		return;
+	if (sizes->nr_before) {
+		if ((sizes->nr_before == 1 ||
+		     now_ns - in_driver_ns <= sizes->since_ns) &&
+		    !--sizes->nr_before)
+			cfq_sizes_restart(sizes, now_ns);
+		return;
+	}
+	sizes->done++;
+	sizes->in_driver_ns += in_driver_ns;
+	sizes->least_ns = min(sizes->least_ns, in_driver_ns);
+	if (sizes->done >= CFQ_SIZES_READS &&
+	    sizes->start_ns + CFQ_SIZES_WINDOW_NS <= now_ns)
+		cfq_sizes_learn(dd, now_ns);
+}
+
+/*
+ * Count work that was done.  Of what took longer than a window only a part was in
+ * it.  Return: whether it was the last in a window.
+ */
+static inline bool cfq_count_completed(struct cfq_parallelism *par,
 				       unsigned int work, u64 in_driver_ns,
 				       u64 now_ns)
 {
@@ -184,12 +240,12 @@ static inline void cfq_count_completed(struct cfq_parallelism *par,
 					      in_driver_ns);
 	par->work_ns += work_ns;
 	if (elapsed_ns < CFQ_WORK_WINDOW_NS)
-		return;
+		return false;
 	par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
 					 elapsed_ns);
-	cfq_count_window(par, elapsed_ns);
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
+	return true;
 }
 
 /* A request took so long for its work: each page counts alike. */
@@ -216,26 +272,21 @@ static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
 	       (cfq_cpus_late(dd) ? CFQ_STRICT_DEPTHS : 1);
 }
 
-/* Pages that are as much work as all in the device. */
-static inline unsigned int cfq_pages_in_driver(const struct cfq_driver_data *dd)
-{
-	const unsigned int access = dd->par.access;
-
-	return likely(!access) ? dd->pages_in_driver :
-		(dd->nr_in_driver * access + dd->pages_in_driver * CFQ_WORK_PAGE) /
-		(access + CFQ_WORK_PAGE);
-}
+/* In a trial the device has so much to do. */
+#define CFQ_TRIAL_FULL_NS	(25 * NSEC_PER_MSEC)
 
 /* Without a head: is all of the device busy? */
 static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
 {
-	return cfq_pages_in_driver(dd) >= cfq_full_depth(dd);
+	return dd->pages_in_driver >= cfq_full_depth(dd) &&
+	       (likely(!dd->par.sizes.trial) ||
+		cfq_work_cost_ns(dd, dd->work_in_driver) >= CFQ_TRIAL_FULL_NS);
 }
 
 /* Without a head: has a part of it nothing to do? */
 static inline bool cfq_device_spares(const struct cfq_driver_data *dd)
 {
-	return cfq_pages_in_driver(dd) < cfq_spare_depth(dd->par.parallel);
+	return dd->pages_in_driver < cfq_spare_depth(dd->par.parallel);
 }
 
 /* Are there too few samples of what such requests take by themselves? */
@@ -251,7 +302,7 @@ static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 
 	if (unlikely(par->drain))
 		par->drain = par->sample_until_ns > now_ns &&
-			     !cfq_alone(cfq_pages_in_driver(dd), par->parallel) &&
+			     !cfq_alone(dd->pages_in_driver, par->parallel) &&
 			     !cfq_must_empty(dd);
 	return par->drain;
 }
@@ -313,29 +364,21 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	const u64 in_driver_ns = cfq_done_in_driver_ns(done);
 	const u64 now_ns = done->end_ns;
 	const u64 spent_ns = cfq_spent_ns(dd, done, work, in_driver_ns);
-	const unsigned int pages = cfq_sent_pages(done->sent);
-	const unsigned int access = dd->par.access;
 	/* Of a discard it is by what others took. */
 	const unsigned int done_work = cfq_op_has_data(done->opf) ? work : CFQ_WORK_PAGE;
 
 	dd->work_in_driver -= work;
-	dd->pages_in_driver -= pages;
+	dd->pages_in_driver -= cfq_sent_pages(done->sent);
 	if (unlikely(dd->lost_work || dd->full_since_ns))
 		cfq_device_works(dd, work, in_driver_ns, now_ns);
 	if (dd->one_head)
 		return spent_ns;
 	if (!dd->heads.duel.of_turns)
 		dd->heads.duel.done[0] += done_work;
-	dd->par.window_other |= dd->nr_in_driver == 1 || dd->access_work ||
-				dd->nr_flushes || dd->heads.cpus_busy || pages > CFQ_FIT_PAGES ||
-				(done->opf & REQ_OP_MASK) != REQ_OP_READ;
-	if (!dd->par.window_other)
-		cfq_count_read(&dd->par, pages, in_driver_ns);
-	cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : done_work,
-			    in_driver_ns, now_ns);
-	/* The cost of a page so far was for other sizes. */
-	if (unlikely(!access != !dd->par.access))
-		dd->cost_work = 0;
+	if (cfq_count_completed(&dd->par, dd->access_work ? CFQ_WORK_PAGE : done_work,
+				in_driver_ns, now_ns))
+		cfq_sizes_look(dd, now_ns);
+	cfq_sizes_completed(dd, in_driver_ns, now_ns);
 	if (!cfq_charges_completed(dd, done->opf))
 		cfq_cost_add(&dd->pages_cost_ns, &dd->cost_work, spent_ns, work);
 	if (dd->par.probe == done->rq)

@@ -811,6 +811,11 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 
 static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 {
+	const struct cfq_sizes *sizes = &cfqd_dd(cfqq->cfqd)->par.sizes;
+
+	if (unlikely(sizes->trial))
+		return cfqq->entity.class != CFQ_CLASS_RT &&
+		       !cfq_sizes_take(sizes, cfqq->next_rq);
 	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES ||
 			!cfq_op_has_data(cfqq->next_rq->cmd_flags)) &&
 	       cfqq_hold_large(cfqq, now_ns);
@@ -1108,7 +1113,8 @@ choose:
 		   !cfq_waits_for_data(&cfqmd->dd, now_ns)) {
 		do {
 			rq = cfq_next_request(cfqmd, now_ns);
-		} while (!rq && cfq_end_stuck(cfqmd, now_ns));
+		} while (!rq && (cfq_sizes_end_trial(&cfqmd->dd, now_ns) ||
+				 cfq_end_stuck(cfqmd, now_ns)));
 		cfqmd->other_sent_ns = now_ns;
 	}
 	if (rq) {
@@ -1269,8 +1275,8 @@ static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 	if (cfq_cpus_late(dd) && !dd->par.drain)
 		return ++cfqmd->nr_since_withheld >=
 		       max(dd->nr_in_driver, CFQ_STRICT_BATCH) &&
-		       cfq_pages_in_driver(dd) <= half;
-	if (dd->one_head || cfq_pages_in_driver(dd) <= half)
+		       dd->pages_in_driver <= half;
+	if (dd->one_head || dd->pages_in_driver <= half)
 		return true;
 	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
 }
@@ -1292,6 +1298,7 @@ void cfq_take_done(struct cfq_meta_data *cfqmd)
 		if (cfqmd->dd.heads.watched &&
 		    (done->opf & REQ_OP_MASK) == REQ_OP_READ)
 			cfq_heads_completed(&cfqmd->dd, done,
+					    cfqmd->dd.heads.duel.of_turns &&
 					    !cfqq_seeky(cfqq));
 		cfqq_completed(cfqq, done);
 		if (unlikely(done->charged & RQ_HELD))
@@ -1361,7 +1368,7 @@ static void cfq_release_request(struct request *rq, bool came_back)
 		/* Do not learn from it. */
 		if (cfqmd->dd.par.probe == rq)
 			cfqmd->dd.par.probe = NULL;
-		cfqmd->dd.par.window_other = true;
+		cfqmd->dd.par.sizes.order = CFQ_NR_ORDERS;
 		cfqq_completed(done.cfqq, &done);
 	}
 	/* It keeps its place within limits. */

@@ -782,52 +782,47 @@ static void cfq_test_completed(struct kunit *test)
 	KUNIT_EXPECT_LE(test, par.parallel, 4 * CFQ_PARALLEL_ONE + 1);
 }
 
-/* Windows of 200 reads, of one page or of 16, that take @access_ns and @page_ns a page. */
-static unsigned int cfq_fit_windows(struct cfq_fit *fit, unsigned int access,
-				    u64 access_ns, u64 page_ns, bool mixed)
+/* The work of reads of each order, of which some take @read_ns each, or 0: unknown. */
+static void cfq_expect_work(struct kunit *test, struct cfq_sizes *sizes,
+			    const u64 *read_ns, const unsigned int *pages)
 {
-	unsigned int large, i;
-
-	for (i = 0; i < CFQ_FIT_MEMORY; i++) {
-		large = mixed ? 10 * (i % 8) : 0;
-		cfq_fit_add(fit, 200 * access_ns + (200 + 15 * large) * page_ns, 200,
-			    200 + 15 * large);
-		access = cfq_fit_access(fit, access);
-	}
-	return access;
+	memcpy(sizes->read_ns, read_ns, sizeof(sizes->read_ns));
+	cfq_sizes_set_work(sizes);
+	for (unsigned int order = 0; order < CFQ_NR_ORDERS; order++)
+		KUNIT_EXPECT_EQ_MSG(test, cfq_read_work(4096U << order, sizes),
+				    CFQ_WORK_PAGE * pages[order], "order %u", order);
 }
 
-static void cfq_test_fit(struct kunit *test)
+static void cfq_test_sizes(struct kunit *test)
 {
-	const unsigned int page = CFQ_WORK_PAGE;
-	struct cfq_fit fit = {};
-	unsigned int access;
+	static const unsigned int by_pages[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
+	struct cfq_sizes sizes = {};
 
-	/* Of one size nothing can be told. */
-	access = cfq_fit_windows(&fit, 0, 1, 20000, false);
-	KUNIT_EXPECT_EQ(test, access, 0U);
-	access = cfq_fit_windows(&fit, access, 0, 20000, true);
-	KUNIT_EXPECT_LE(test, access, page / 8);
-	/* Another device: the means are of the last ones. */
-	for (int i = 0; i < 8; i++)
-		access = cfq_fit_windows(&fit, access, 300000, 0, true);
-	KUNIT_EXPECT_GE(test, access, 64 * page);
-	for (int i = 0; i < 8; i++)
-		access = cfq_fit_windows(&fit, access, 70000, 10000, true);
-	KUNIT_EXPECT_GE(test, access, 7 * page - 2);
-	KUNIT_EXPECT_LE(test, access, 7 * page + 2);
-	/* And what was told is kept. */
-	for (int i = 0; i < 8; i++)
-		access = cfq_fit_windows(&fit, access, 70000, 10000, false);
-	KUNIT_EXPECT_GE(test, access, 7 * page - 2);
-	KUNIT_EXPECT_LE(test, access, 7 * page + 2);
-	/* The largest numbers there are. */
-	memset(&fit, 0, sizeof(fit));
-	cfq_fit_add(&fit, 2 * CFQ_WORK_WINDOW_NS, CFQ_FIT_READS, CFQ_FIT_READS);
-	for (int i = 0; i < CFQ_FIT_MEMORY; i++)
-		cfq_fit_add(&fit, (1 + i % 2) * CFQ_WORK_WINDOW_NS, CFQ_FIT_READS,
-			    i % 2 ? CFQ_FIT_READS : CFQ_FIT_READS * RQ_PAGES_MAX);
-	KUNIT_EXPECT_EQ(test, cfq_fit_access(&fit, 0), CFQ_ACCESS_MAX);
+	/* Nothing is known, or of one size; or it is about by pages, or more than that. */
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 0 }, by_pages);
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 0, 0, 500 }, by_pages);
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 360, 0, 1300 },
+			by_pages);
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 800 }, by_pages);
+	KUNIT_EXPECT_FALSE(test, sizes.by_order);
+
+	/* Pages of 16 KiB inside: in between, and beyond, it is a line. */
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 110, 0, 410 },
+			(unsigned int[]) { 1, 1, 1, 2, 4, 8, 16, 32 });
+	KUNIT_EXPECT_TRUE(test, sizes.by_order);
+	KUNIT_EXPECT_EQ(test, cfq_read_work(3 * 4096, &sizes), CFQ_WORK_PAGE);
+	KUNIT_EXPECT_EQ(test, cfq_read_work(24 * 4096, &sizes), 6 * CFQ_WORK_PAGE);
+	KUNIT_EXPECT_EQ(test, cfq_read_work(SZ_4M, &sizes), 256 * CFQ_WORK_PAGE);
+	/* By requests. */
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 0, 0, 100 },
+			(unsigned int[]) { 1, 1, 1, 1, 1, 1, 1, 1 });
+	KUNIT_EXPECT_EQ(test, cfq_read_work(SZ_4M, &sizes), CFQ_WORK_PAGE);
+	/* The smallest one is not known. */
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 0, 0, 100, 0, 100 },
+			(unsigned int[]) { 1, 2, 4, 4, 4, 4, 4, 4 });
+	/* A larger one does not take less. */
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 100, 200, 0, 100 },
+			(unsigned int[]) { 1, 1, 2, 2, 2, 2, 2, 2 });
 }
 
 static void cfq_test_page(struct kunit *test)
@@ -855,23 +850,27 @@ static void cfq_test_page(struct kunit *test)
 	KUNIT_EXPECT_LE(test, page_ns, 240ULL);
 }
 
+static u64 by_pages(unsigned int bytes)
+{
+	static const struct cfq_sizes unknown;
+
+	return cfq_read_work(bytes, &unknown);
+}
+
 static void cfq_test_request_work(struct kunit *test)
 {
 	const unsigned int page = CFQ_WORK_PAGE;
 
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, cfq_read_work(0, 0), page), page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, cfq_read_work(4096, 0), 5 * page), page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, cfq_read_work(4096, 0), 5 * page), 5 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, cfq_read_work(4097, 0), page), 2 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, cfq_read_work(SZ_128K, 0), page), 32 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, cfq_read_work(UINT_MAX, 0), page),
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, by_pages(0), page), page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, by_pages(4096), 5 * page), page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, by_pages(4096), 5 * page), 5 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(false, by_pages(4097), page), 2 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, by_pages(SZ_128K), page), 32 * page);
+	KUNIT_EXPECT_EQ(test, cfq_request_work(true, by_pages(UINT_MAX), page),
 			CFQ_WORK_MAX);
 	KUNIT_EXPECT_EQ(test,
-			cfq_request_work(true, cfq_read_work(SZ_4M, 0), CFQ_WRITE_WORK_MAX),
-			4 * cfq_request_work(true, cfq_read_work(SZ_1M, 0), CFQ_WRITE_WORK_MAX));
-	/* If to get there is as much as 7 pages, 9 pages are twice as much as one. */
-	KUNIT_EXPECT_EQ(test, cfq_read_work(4096, 7 * page), page);
-	KUNIT_EXPECT_EQ(test, cfq_read_work(9 * 4096, 7 * page), 2 * page);
+			cfq_request_work(true, by_pages(SZ_4M), CFQ_WRITE_WORK_MAX),
+			4 * cfq_request_work(true, by_pages(SZ_1M), CFQ_WRITE_WORK_MAX));
 
 	KUNIT_EXPECT_EQ(test, cfq_write_work(400, 80), 5 * page);
 	KUNIT_EXPECT_EQ(test, cfq_write_work(100, 80), page * 10 / 8);
@@ -1136,7 +1135,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_forget),
 	KUNIT_CASE(cfq_test_tree_wrap),
 	KUNIT_CASE(cfq_test_request_work),
-	KUNIT_CASE(cfq_test_fit),
+	KUNIT_CASE(cfq_test_sizes),
 	KUNIT_CASE(cfq_test_page),
 	KUNIT_CASE(cfq_test_completed),
 	KUNIT_CASE(cfq_test_others_due),

@@ -58,7 +58,7 @@ static inline bool cfq_entity_less(struct rb_node *a, const struct rb_node *b)
 
 static inline s64 cfq_vdisktime_delta(s64 ns, unsigned int weight)
 {
-	if (weight == CFQ_WEIGHT_DEFAULT)
+	if (likely(weight == CFQ_WEIGHT_DEFAULT))
 		return ns;
 	return div_s64(ns * CFQ_WEIGHT_DEFAULT, weight);
 }
@@ -126,8 +126,8 @@ static inline void cfq_entity_advance(struct cfq_entity *entity, s64 delta)
 	}
 
 	neighbour = delta >= 0 ? rb_next(node) : rb_prev(node);
-	if (neighbour && (delta >= 0 ? cfq_entity_less(neighbour, node) :
-				       cfq_entity_less(node, neighbour))) {
+	if (unlikely(neighbour && (delta >= 0 ? cfq_entity_less(neighbour, node) :
+						cfq_entity_less(node, neighbour)))) {
 		rb_erase_cached(node, &st->rb);
 		rb_add_cached(node, &st->rb, cfq_entity_less);
 	}

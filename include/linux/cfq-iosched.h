@@ -105,13 +105,33 @@ struct cfq_tunables {
 /* Orders of sizes of requests, each of which takes as long for each page. */
 #define CFQ_NR_ORDERS	8U
 
-/* What reads take of a busy device, by their size: moving means, see cfq_fit_add(). */
-struct cfq_fit {
-	unsigned int	samples;
-	s64		pages;		/* of a read; CFQ_FIT_ONE is one */
-	s64		ns;		/* for each read; CFQ_FIT_NS is one */
-	s64		pages_var;	/* variance of the one, */
-	s64		cov;		/* covariance of both */
+/* What reads of each size take of a busy device: block/cfq-device.c, 1. */
+struct cfq_sizes {
+	u64		read_ns[CFQ_NR_ORDERS];	/* of 1 << order pages; 0 if unknown */
+	unsigned int	samples[CFQ_NR_ORDERS];
+	u64		again_ns[CFQ_NR_ORDERS]; /* it is not tried before */
+	unsigned int	work[CFQ_NR_ORDERS + 1]; /* if by_order; else by pages */
+	bool		by_order;
+
+	/* What is sent are almost only reads of this order, or none: CFQ_NR_ORDERS. */
+	unsigned int	order;
+	u64		since_ns;
+	unsigned int	nr_before;	/* to be completed before a window begins */
+	unsigned int	sent;		/* about, of these, */
+	unsigned int	pages;		/* that are so many, */
+	unsigned int	work_sent;	/* and so much work, */
+	unsigned int	others;		/* and of others */
+	unsigned int	others_work;
+	unsigned int	done;		/* completed in this window, */
+	u64		in_driver_ns;	/* after so long in all, */
+	u64		least_ns;	/* and at least */
+	u64		start_ns;
+	unsigned long	seen;		/* orders; see cfq_sizes_look() */
+
+	bool		trial;		/* only reads of trial_order are sent */
+	unsigned int	trial_order;
+	u64		until_ns;
+	u64		pause_ns;	/* to the next one, if it fails */
 };
 
 /* What was learned of a device that works on many requests at the same time. */
@@ -121,13 +141,7 @@ struct cfq_parallelism {
 	u64		window_start_ns;
 	unsigned int	parallel;	/* CFQ_PARALLEL_ONE is one */
 
-	/* In this window, unless there were others: see cfq_count_read(). */
-	unsigned int	window_reads;
-	unsigned int	window_pages;
-	s64		window_wait_ns;
-	bool		window_other;
-	struct cfq_fit	fit;
-	unsigned int	access;		/* work of a read beside its data */
+	struct cfq_sizes sizes;
 
 	struct request	*probe;		/* one at a time is watched */
 	u64		probe_sent_ns;
