@@ -428,8 +428,7 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 }
 
 /* Does another task that shares the io_context still use @cfqq? */
-static bool cic_shares_cfqq(const struct cfq_io_cq *cic,
-			    const struct cfq_queue *cfqq, u64 now_ns)
+bool cic_shares_cfqq(const struct cfq_io_cq *cic, const struct cfq_queue *cfqq, u64 now_ns)
 {
 	return atomic_read(&cic->icq.ioc->active_ref) > 1 &&
 	       (cfqq->nr_queued || cfqq->nr_in_driver ||

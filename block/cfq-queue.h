@@ -290,6 +290,7 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 				 struct cfq_meta_data *cfqmd,
 				 struct cfq_cgroup *cfqc, enum cfq_slot slot,
 				 unsigned short ioprio);
+bool cic_shares_cfqq(const struct cfq_io_cq *cic, const struct cfq_queue *cfqq, u64 now_ns);
 struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       struct cfq_meta_data *cfqmd, struct request *rq,
 			       u64 now_ns);

@@ -490,19 +490,25 @@ void cfq_depth_updated(struct request_queue *q)
 }
 
 /*
- * The task of @cic flushes a disk: if it has sent nothing else that is sync, it
- * gets a queue to be charged.  Not so a kernel thread, which does it for others.
+ * The task of @cic flushes a disk: if it has sent nothing else that is sync, or
+ * not since it moved, it gets a queue to be charged.  Not so a kernel thread,
+ * which does it for others.
  */
-static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd)
+static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const unsigned short ioprio = cfq_effective_ioprio(get_current_ioprio());
 	const enum cfq_slot slot = CFQ_SLOT_SYNC + cfq_ioprio_to_class(ioprio);
+	const struct cfq_queue *last;
+	struct cfq_cgroup *cfqc;
 
 	guard(rcu)();
+	cfqc = cfq_current_cgroup();
+	last = cic_last_sync(cic, cfqmd);
 	if (!cfqmd->dd.one_head || (current->flags & PF_KTHREAD) ||
-	    cic_last_sync(cic, cfqmd))
+	    (last && (last->shared || last->cfqd->cfqc == cfqc ||
+		      cic_shares_cfqq(cic, last, now_ns))))
 		return;
-	cic_renew_cfqq(cic, cfqmd, cfq_current_cgroup(), slot, ioprio);
+	cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
 	WRITE_ONCE(cic->sync_slot, slot);
 }
 
@@ -523,7 +529,7 @@ void cfq_prepare_request(struct request *rq)
 		/* It is counted there, and comes here again only when it is done. */
 		if (rq->elv.icq) {
 			cic_end_admission(icq_to_cic(rq->elv.icq));
-			cic_flushes(icq_to_cic(rq->elv.icq), cfqmd);
+			cic_flushes(icq_to_cic(rq->elv.icq), cfqmd, rq->fifo_time);
 		}
 		cfq_unlock(cfqmd);
 	}

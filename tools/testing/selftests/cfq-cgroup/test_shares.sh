@@ -121,5 +121,27 @@ flush_only() {
 	expect "$((time / 1000)) ms of 4 s" "$time >= 400000"
 }
 
+flush_moved() {
+	local pid old new
+
+	title "who has moved and does nothing but flush is charged where it is"
+	load_disk write_cache=1
+	make_group a
+	make_group b
+	make_group c
+	start_load a - write 1 0 --rate_iops=100
+	start_flushes b - 10000
+	sleep 1
+	while read -r pid; do
+		echo "$pid" >"$CG/c/cgroup.procs"
+	done <"$CG/b/cgroup.procs"
+	old=$(stat b time)
+	sleep 3
+	old=$(($(stat b time) - old))
+	new=$(stat c time)
+	expect "$((old / 1000)) ms of 3 s in the old group, $((${new:-0} / 1000)) in the new" \
+		"$old <= 150000 && ${new:-0} >= 750000"
+}
+
 run_cases reads writes mixed low_writes middle_writes high_writes after_switching flushes \
-	nothing_to_flush flush_only
+	nothing_to_flush flush_only flush_moved
