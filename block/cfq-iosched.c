@@ -1197,20 +1197,23 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 }
 
 /* The longest that is charged, as a disk may stand still. */
-#define CFQ_FLUSH_NS	(8 * CFQ_STUCK_NS)
+#define CFQ_FLUSH_NS		(8 * (s64)CFQ_STUCK_NS)
+
+/* So much less others may have taken than usual, by chance, as counts later. */
+#define CFQ_FLUSH_LESS_NS	(100 * (s64)NSEC_PER_MSEC)
 
 /*
  * A request was completed beside a flush, or first after it.  Return: how much
- * longer than usual it took since the flush came.
+ * longer than usual it took since the flush came; less than 0 if it was shorter.
  */
-static u64 cfq_taken_by_flush(struct cfq_driver_data *dd, const struct cfq_done *done,
-			      u64 spent_ns, u64 cost_ns)
+static s64 cfq_taken_by_flush(struct cfq_driver_data *dd, const struct cfq_done *done,
+			      s64 spent_ns, s64 cost_ns)
 {
-	const u64 ns = min(done->end_ns - min(done->end_ns, dd->flush_since_ns),
-			   spent_ns - min(spent_ns, cost_ns));
+	const s64 since_ns = done->end_ns - min(done->end_ns, dd->flush_since_ns);
+	const s64 ns = clamp(spent_ns - cost_ns, -since_ns, since_ns);
 
 	dd->flushed = false;
-	dd->flush_ns = min(dd->flush_ns + ns, CFQ_FLUSH_NS);
+	dd->flush_ns = clamp(dd->flush_ns + ns, -CFQ_FLUSH_LESS_NS, CFQ_FLUSH_NS);
 	return ns;
 }
 
@@ -1242,8 +1245,8 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		if (unlikely(dd->nr_flushes || dd->flushed) && dd->one_head) {
 			spent_ns -= cfq_taken_by_flush(dd, done, spent_ns,
 						       cfqq->cost_ns);
-			/* Learn by and by what is always so. */
-			learn_ns = min(learn_ns, spent_ns + spent_ns / 8);
+			/* Learn by and by what is always so; twice as long is not rare. */
+			learn_ns = min(learn_ns, 2 * spent_ns);
 		}
 		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
 		trace_cfq_charge(cfqq, spent_ns, estimate_ns, "request");
@@ -1445,11 +1448,11 @@ static noinline void cfq_end_flush(struct request *rq)
 		goto unlock;
 	if (!dd->nr_in_driver) {
 		dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
-		dd->flush_ns = min(dd->flush_ns + cfq_charge_serial(dd, now_ns),
-				   CFQ_FLUSH_NS);
+		dd->flush_ns = min_t(s64, dd->flush_ns + cfq_charge_serial(dd, now_ns),
+				     CFQ_FLUSH_NS);
 	}
 	dd->flushed = dd->nr_in_driver;
-	ns = min(dd->flush_ns, now_ns - min(now_ns, rq->fifo_time));
+	ns = clamp_t(s64, dd->flush_ns, 0, now_ns - min(now_ns, rq->fifo_time));
 	dd->flush_ns -= ns;
 	last = cic_last_sync(icq_to_cic(rq->elv.icq), cfqmd);
 	if (last) {

@@ -216,7 +216,7 @@ struct cfq_driver_data {
 	u64			first_since_ns;	/* that one of those is waited for */
 	unsigned int		nr_flushes;	/* or to come; locklessly, too */
 	u64			flush_since_ns;	/* when the last one came */
-	u64			flush_ns;	/* what they took, not charged yet */
+	s64			flush_ns;	/* what they took more than usual, not charged */
 	bool			flushed;	/* one ended, none of others since */
 
 	u64			charged_until_ns; /* time before this is spent */

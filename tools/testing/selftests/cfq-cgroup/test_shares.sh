@@ -143,5 +143,23 @@ flush_moved() {
 		"$old <= 150000 && ${new:-0} >= 750000"
 }
 
+flush_clean() {
+	local all time
+
+	title "who flushes a clean cache is charged next to nothing, however others' times vary"
+	load_disk write_cache=1
+	make_group a
+	make_group c
+	start_load a - read 16 0 --size=200g --offset_increment=0 --ioengine=libaio --iodepth=3
+	start_flushes c - 1000
+	sleep 3
+	all=$(stat a time)
+	time=$(stat c time)
+	sleep 10
+	all=$(($(stat a time) - all))
+	time=$(($(stat c time) - time))
+	expect "$((time / 1000)) ms, others $((all / 1000))" "$time <= 0.1 * $all"
+}
+
 run_cases reads writes mixed low_writes middle_writes high_writes after_switching flushes \
-	nothing_to_flush flush_only flush_moved
+	nothing_to_flush flush_only flush_moved flush_clean
