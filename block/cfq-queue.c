@@ -177,9 +177,6 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 		cfqq->served_ns -= min(cfqq->served_ns,
 				       away_ns / CFQ_FAVOURS_PART);
 	}
-	/* That of sync queues does not depend on the tunables. */
-	if (!cfqq->sync)
-		cfqq_update_weight(cfqq);
 	cfq_st_add(cfq_entity_tree(&cfqq->entity), &cfqq->entity, credit_ns);
 	cfqd->nr_sync_busy += cfqq->sync;
 	cfq_group_became_busy(cfqd, urgent, now_ns);
@@ -499,7 +496,8 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 	if (unlikely(!cfqq || cfqq->cfqd->cfqc != cfqc ||
 		     (cfqq->shared && cfqq->ioprio != ioprio)))
 		return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
-	if (unlikely(cfqq->ioprio != ioprio)) {
+	/* That of async queues depends on the tunables. */
+	if (unlikely(cfqq->ioprio != ioprio || slot == CFQ_SLOT_ASYNC)) {
 		cfqq->ioprio = ioprio;
 		cfqq_update_weight(cfqq);
 	}

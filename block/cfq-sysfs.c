@@ -64,7 +64,7 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 	if (ret)
 		return ret;
 	cfq_lock(cfqmd);
-	/* Weights are looked at when a queue has something to do again. */
+	/* Who idles does so by the old values. */
 	cfq_end_idle(cfqmd, U64_MAX);
 	*old = value * tunable->unit;
 	cfq_unlock(cfqmd);

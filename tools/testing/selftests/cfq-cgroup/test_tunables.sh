@@ -111,4 +111,27 @@ under_load() {
 	each_tunable runs_with
 }
 
-run_cases defaults limits refused twins under_load
+# share_with TUNABLE VALUE LEAST MOST: of the device time, half a second after it was set
+share_with() {
+	echo "$2" >"$QUEUE/iosched/$1"
+	sleep 0.5
+	measure 5
+	expect "$1 $2: $(share 1) % for the writer" "$(share 1) >= $3 && $(share 1) <= $4"
+}
+
+# What is written back for no group is of the root group, and so are the readers
+while_busy() {
+	title "slice_async counts at once for who writes all the time, beside four who read"
+	load_disk
+	echo 0 >"$QUEUE/iosched/low_latency"
+	start_load - - write 4 0 --direct=0
+	start_load - - read 4 10000
+	watch_mb 0 2500 10000 2500
+	sleep 4
+	share_with slice_async 40 6 13
+	share_with slice_async 400 35 60
+	share_with slice_async 10 1 5
+	share_with slice_sync 10 10 30
+}
+
+run_cases defaults limits refused twins under_load while_busy
