@@ -268,8 +268,10 @@ static inline void cfq_sizes_add(u64 *read_ns, u64 ns)
  * Work of reads of each order, from what is known of some: the smallest of these
  * is as its pages, the others are as that one before or in proportion to it if
  * that is right within an eighth; never less, or more than in proportion.  In
- * between and beyond it is a line.
+ * between it is a line, and beyond if that has got to 64 KiB; else in proportion.
  */
+#define CFQ_SIZES_LINE_ORDER	4
+
 static inline void cfq_sizes_set_work(struct cfq_sizes *sizes)
 {
 	unsigned int slope = CFQ_WORK_PAGE << 8, work = 0;
@@ -282,7 +284,8 @@ static inline void cfq_sizes_set_work(struct cfq_sizes *sizes)
 		if (known < 0) {
 			work = CFQ_WORK_PAGE << order;
 		} else if (!ns) {
-			work += slope << order >> 9;
+			work += known < CFQ_SIZES_LINE_ORDER ? work :
+				slope << order >> 9;
 		} else {
 			const unsigned int before = sizes->work[known];
 			const unsigned int most = before << (order - known);

@@ -19,8 +19,8 @@
  *    To read 4 KiB may take as long as 16, or as any size (a volume of which the
  *    number of requests a second is limited).  While the device is busy with
  *    reads of one order of sizes, their rate tells what one takes.  Where sizes
- *    are mixed that may never be so: then one of them has the device for some
- *    10 ms, a trial.
+ *    are mixed that may never be so: then reads of one are sent alone until
+ *    enough were done, a trial.
  *
  *    Several heads that say they are one: that part, when it is done.
  *
@@ -86,6 +86,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
 	memset(&par->sizes, 0, sizeof(par->sizes));
+	par->sizes.order = CFQ_NR_ORDERS;
 }
 
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
@@ -95,6 +96,7 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	dd->discard_ns = 0;
 	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
+	dd->par.sizes.order = CFQ_NR_ORDERS;
 	dd->par.write_work = CFQ_WORK_PAGE;
 	dd->par.window_start_ns = now_ns;
 	cfq_set_full_work(dd);
@@ -294,10 +296,12 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	return dd->one_head ? 0 : cfq_rq_cost_ns(dd, rq, bytes, work);
 }
 
-/* What reads of a size take is known so long, and not found for the first time in this. */
-#define CFQ_SIZES_VALID_NS	(64 * (u64)NSEC_PER_SEC)
-#define CFQ_SIZES_PAUSE_NS	(250 * NSEC_PER_MSEC)
+/* From one trial of a size to the next, also if it fails: at first, and later. */
+#define CFQ_SIZES_SOON_NS	(250 * NSEC_PER_MSEC)
+#define CFQ_SIZES_LATER_NS	(64 * (u64)NSEC_PER_SEC)
 #define CFQ_SIZES_SAMPLES	8U
+
+/* The time for what a trial needs, at most; with what was in the device before, twice. */
 #define CFQ_TRIAL_NS		(150 * NSEC_PER_MSEC)
 
 /*
@@ -318,10 +322,18 @@ static u64 cfq_read_service_ns(const struct cfq_parallelism *par, unsigned int o
 /* What has failed is tried again, more seldom each time. */
 static void cfq_sizes_failed(struct cfq_sizes *sizes, u64 now_ns)
 {
+	u64 *pause_ns = &sizes->pause_ns[sizes->trial_order];
+
 	sizes->trial = false;
-	sizes->pause_ns = clamp(2 * sizes->pause_ns, CFQ_SIZES_PAUSE_NS,
-				CFQ_SIZES_VALID_NS);
-	sizes->again_ns[sizes->trial_order] = now_ns + sizes->pause_ns;
+	*pause_ns = clamp(2 * *pause_ns, CFQ_SIZES_SOON_NS, CFQ_SIZES_LATER_NS);
+	sizes->again_ns[sizes->trial_order] = now_ns + *pause_ns;
+}
+
+/* Does the rate of reads tell nothing of what they take? */
+static bool cfq_sizes_blind(const struct cfq_driver_data *dd)
+{
+	return dd->access_work || dd->nr_flushes || dd->heads.cpus_busy ||
+	       dd->heads.watched;
 }
 
 /* A window with reads of one order is over: was the device busy? */
@@ -334,16 +346,16 @@ void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 
 	service_ns = cfq_read_service_ns(&dd->par, order);
 	service_ns = div_u64(service_ns * sizes->pages, sizes->sent) >> order;
-	if (!dd->access_work && !dd->nr_flushes && !dd->heads.cpus_busy &&
+	if (!cfq_sizes_blind(dd) &&
 	    sizes->in_driver_ns >= CFQ_BUSY_TIMES * sizes->done * service_ns) {
 		ns = div_u64(now_ns - sizes->start_ns, sizes->done);
 		ns = div_u64(ns * sizes->sent << order, sizes->pages);
 		cfq_sizes_add(&sizes->read_ns[order], ns);
 		sizes->again_ns[order] = now_ns +
 			(sizes->samples[order] < CFQ_SIZES_SAMPLES ?
-			 CFQ_SIZES_PAUSE_NS : CFQ_SIZES_VALID_NS);
+			 CFQ_SIZES_SOON_NS : CFQ_SIZES_LATER_NS);
 		sizes->samples[order] += sizes->samples[order] < CFQ_SIZES_SAMPLES;
-		sizes->pause_ns = 0;
+		sizes->pause_ns[order] = 0;
 		sizes->trial &= order != sizes->trial_order;
 		cfq_sizes_set_work(sizes);
 		/* The cost of a page so far was for other sizes. */
@@ -370,8 +382,8 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 	sizes->seen = 0;
 	if (sizes->trial && sizes->until_ns <= now_ns)
 		cfq_sizes_failed(sizes, now_ns);
-	if (sizes->trial || !(seen & (seen - 1)) || dd->strict || dd->access_work ||
-	    dd->heads.cpus_busy)
+	if (sizes->trial || !(seen & (seen - 1)) || cfq_sizes_blind(dd) ||
+	    dd->strict || dd->rt_until_ns > now_ns || dd->lost_work || dd->full_since_ns)
 		return;
 	for_each_set_bit(order, &seen, CFQ_NR_ORDERS) {
 		if (sizes->again_ns[order] > now_ns)
@@ -393,9 +405,13 @@ bool cfq_sizes_end_trial(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
 
-	if (!sizes->trial || (dd->nr_in_driver >= CFQ_BUSY_TIMES &&
-			      sizes->until_ns > now_ns && !cfq_must_empty(dd)))
+	if (!sizes->trial)
 		return false;
+	if (dd->nr_in_driver >= CFQ_BUSY_TIMES && sizes->until_ns > now_ns &&
+	    !cfq_must_empty(dd)) {
+		cfq_ask_at(dd, sizes->until_ns);
+		return false;
+	}
 	cfq_sizes_failed(sizes, now_ns);
 	return true;
 }

@@ -168,8 +168,10 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, unsigned int order
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
 
-	if (dd->nr_in_driver < CFQ_BUSY_TIMES) {
+	if (dd->nr_in_driver < CFQ_BUSY_TIMES ||
+	    (order == CFQ_NR_ORDERS && sizes->order == order)) {
 		sizes->order = CFQ_NR_ORDERS;
+		sizes->sent = 0;
 		return;
 	}
 	if (likely(order == sizes->order)) {

@@ -809,13 +809,22 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 	return true;
 }
 
+/* Is @cfqq held for a trial of reads of one size?  Real time is not, wherever it is. */
+static noinline bool cfqq_hold_for_trial(const struct cfq_queue *cfqq)
+{
+	const struct cfq_entity *entity;
+
+	for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
+		if (entity->class == CFQ_CLASS_RT)
+			return false;
+	return cfq_first_better(&cfqq->cfqd->queues, cfqq->entity.class) ||
+	       !cfq_sizes_take(&cfqd_dd(cfqq->cfqd)->par.sizes, cfqq->next_rq);
+}
+
 static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 {
-	const struct cfq_sizes *sizes = &cfqd_dd(cfqq->cfqd)->par.sizes;
-
-	if (unlikely(sizes->trial))
-		return cfqq->entity.class != CFQ_CLASS_RT &&
-		       !cfq_sizes_take(sizes, cfqq->next_rq);
+	if (unlikely(cfqd_dd(cfqq->cfqd)->par.sizes.trial))
+		return cfqq_hold_for_trial(cfqq);
 	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES ||
 			!cfq_op_has_data(cfqq->next_rq->cmd_flags)) &&
 	       cfqq_hold_large(cfqq, now_ns);
@@ -953,7 +962,7 @@ static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
 	cfqq->sent_ns = now_ns;
 	cfqd->sent_ns = now_ns;
 	if (cfqq->entity.class == CFQ_CLASS_RT)
-		cfqd->cfqmd->rt_until_ns = now_ns + NSEC_PER_SEC;
+		dd->rt_until_ns = now_ns + NSEC_PER_SEC;
 
 	dd->last_position = rq_end_sector(rq);
 	cfqq_unlink_rq(cfqq, rq);

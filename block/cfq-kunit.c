@@ -813,6 +813,8 @@ static void cfq_test_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cfq_read_work(3 * 4096, &sizes), CFQ_WORK_PAGE);
 	KUNIT_EXPECT_EQ(test, cfq_read_work(24 * 4096, &sizes), 6 * CFQ_WORK_PAGE);
 	KUNIT_EXPECT_EQ(test, cfq_read_work(SZ_4M, &sizes), 256 * CFQ_WORK_PAGE);
+	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 110 },
+			(unsigned int[]) { 1, 1, 1, 2, 4, 8, 16, 32 });
 	/* By requests. */
 	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 0, 0, 100 },
 			(unsigned int[]) { 1, 1, 1, 1, 1, 1, 1, 1 });

@@ -373,6 +373,7 @@ static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 	slot = &cfqd->shared_cfqq[sync][cfq_ioprio_to_class(ioprio)]
 				 [IOPRIO_PRIO_LEVEL(ioprio)];
 	if (*slot) {
+		cfqq_update_weight(*slot);
 		cfq_group_put(cfqd);
 	} else {
 		*slot = cfqq_alloc(cfqd, sync, ioprio);

@@ -65,8 +65,8 @@ cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
 
 	if (total >= CFQ_KEPT_FOR_FEWER)
 		kept = min(nr, CFQ_KEPT_MOST) * total / CFQ_KEPT_FOR_FEWER;
-	if (class != CFQ_CLASS_RT && cfqmd->rt_until_ns &&
-	    cfqmd->rt_until_ns > ktime_get_ns())
+	if (class != CFQ_CLASS_RT && cfqmd->dd.rt_until_ns &&
+	    cfqmd->dd.rt_until_ns > ktime_get_ns())
 		kept += total / CFQ_KEPT_FOR_RT;
 	return total - kept;
 }

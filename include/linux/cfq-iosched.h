@@ -110,6 +110,7 @@ struct cfq_sizes {
 	u64		read_ns[CFQ_NR_ORDERS];	/* of 1 << order pages; 0 if unknown */
 	unsigned int	samples[CFQ_NR_ORDERS];
 	u64		again_ns[CFQ_NR_ORDERS]; /* it is not tried before */
+	u64		pause_ns[CFQ_NR_ORDERS]; /* to the next trial, if it fails */
 	unsigned int	work[CFQ_NR_ORDERS + 1]; /* if by_order; else by pages */
 	bool		by_order;
 
@@ -131,7 +132,6 @@ struct cfq_sizes {
 	bool		trial;		/* only reads of trial_order are sent */
 	unsigned int	trial_order;
 	u64		until_ns;
-	u64		pause_ns;	/* to the next one, if it fails */
 };
 
 /* What was learned of a device that works on many requests at the same time. */
@@ -230,6 +230,7 @@ struct cfq_driver_data {
 	u64			pages_cost_ns;	/* of CFQ_COST_PAGES, without a head */
 	unsigned int		cost_work;	/* that this is the mean of */
 	u64			discard_ns;	/* what one takes, or the like */
+	u64			rt_until_ns;	/* a real time task may be back */
 	u64			sent_ns;	/* when the last request was */
 	struct cfq_parallelism	par;
 	struct cfq_heads	heads;
@@ -379,7 +380,6 @@ struct cfq_meta_data {
 	unsigned int		nr_since_withheld; /* completions */
 	unsigned int		nr_waiting;	/* tasks, for a descriptor */
 	unsigned int		nr_admitted;	/* they may go on, nothing queued yet */
-	u64			rt_until_ns;	/* a real time task may be back */
 	struct cfq_queue	*merge_cfqq;	/* of a bio, while it is tried */
 	struct cfq_queue	oom_cfqq;	/* if none can be allocated */
 	struct cfq_data		root;		/* or the only one */
