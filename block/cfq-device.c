@@ -333,7 +333,7 @@ static void cfq_sizes_failed(struct cfq_sizes *sizes, u64 now_ns)
 static bool cfq_sizes_blind(const struct cfq_driver_data *dd)
 {
 	return dd->access_work || dd->nr_flushes || dd->heads.cpus_busy ||
-	       dd->heads.watched;
+	       dd->heads.duel.of_turns;
 }
 
 /* A window with reads of one order is over: was the device busy? */

@@ -659,7 +659,7 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
 	beside_light_readers levels equal_levels sizes pages_of_16k slow_sizes by_request \
-	by_request_16 writes huge_writes stream streams one_page stream_owed thinking stream_behind own_small beside_rt \
-	discards stuck hung_group \
+	by_request_16 writes huge_writes stream streams one_page stream_owed thinking \
+	stream_behind own_small beside_rt discards stuck hung_group \
 	: slow_writes faster computing huger_writes large_writes idle_discards \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
