@@ -796,7 +796,7 @@ static void cfq_expect_work(struct kunit *test, struct cfq_sizes *sizes,
 static void cfq_test_sizes(struct kunit *test)
 {
 	static const unsigned int by_pages[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
-	struct cfq_sizes sizes = {};
+	static struct cfq_sizes sizes;
 
 	/* Nothing is known, or of one size; or it is about by pages, or more than that. */
 	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 0 }, by_pages);
@@ -943,10 +943,11 @@ static void cfq_test_backlog(struct kunit *test)
 static void cfq_test_part_charge(struct kunit *test)
 {
 	static const unsigned int mix[] = { 1, 5, 1, 1, 5, 1, 5, 1, 5, 5 };
-	struct cfq_driver_data dd = { .charged_until_ns = 1000 };
+	static struct cfq_driver_data dd;
 	u64 now_ns = 1000, charged[6] = {};
 	unsigned int i;
 
+	dd.charged_until_ns = now_ns;
 	/* One at a time is charged what it took, whatever its work. */
 	dd.work_in_driver = 5;
 	KUNIT_EXPECT_EQ(test, cfq_charge_part(&dd, 1300, 5, 300), 300ULL);
