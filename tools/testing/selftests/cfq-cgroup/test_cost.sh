@@ -49,8 +49,8 @@ added() {
 }
 
 buffered() {
-	title "a request costs at most 930 instructions more than with mq-deadline"
-	added 930 --direct=0 --fadvise_hint=random
+	title "a request costs at most 900 instructions more than with mq-deadline"
+	added 900 --direct=0 --fadvise_hint=random
 }
 
 direct() {
