@@ -223,63 +223,67 @@ static inline u64 cfq_service_of(u64 service_ns, unsigned int pages)
 /*
  * The work of a request.  A large one takes hardly longer by itself, as the
  * device works on its parts at once, but it is as much work.  So work goes by
- * pages of 4 KiB; and where that is known not to be so, by what reads of a size
- * take of a busy device (struct cfq_sizes).
+ * pages of 4 KiB and by what a write takes compared with a read; and by what
+ * requests of its size take of a busy device, where that is known.
  */
-#define CFQ_WORK_PAGE		8U	/* fixed point: a page that is read */
-#define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE)
-/* A write of 4 MiB fits at that work for each page. */
+#define CFQ_WORK_PAGE		16U	/* fixed point: a page that is read */
+#define CFQ_WRITE_WORK_MAX	(16 * CFQ_WORK_PAGE - 1)
+/* A write of 4 MiB fits at that work for each page; it may be known to be more. */
 #define CFQ_WORK_BITS		18
 #define CFQ_WORK_MAX		((1U << CFQ_WORK_BITS) - 1)
 
 /* Between orders it is a line.  No data is as a page. */
-static inline u64 cfq_read_work(unsigned int bytes, const struct cfq_sizes *sizes)
+static inline unsigned int cfq_size_work(unsigned int bytes, bool write,
+					 const struct cfq_sizes *sizes)
 {
-	const unsigned int pages = cfq_pages(bytes);
-	unsigned int order;
+	const unsigned int *work = sizes->work[write];
+	unsigned int pages, order;
 	u64 more;
 
-	if (likely(!sizes->by_order))
-		return (u64)pages * CFQ_WORK_PAGE;
+	if (likely(bytes <= 4096))
+		return work[0];
+	pages = cfq_pages(bytes);
 	order = cfq_size_order(pages);
-	more = sizes->work[order + 1] - sizes->work[order];
-	return sizes->work[order] + (more * (pages - (1U << order)) >> order);
-}
-
-static inline unsigned int cfq_request_work(bool write, u64 read_work,
-					    unsigned int write_work)
-{
-	return min_t(u64, CFQ_WORK_MAX,
-		     write ? read_work * write_work / CFQ_WORK_PAGE : read_work);
-}
-
-/* What counts is the least: parts of the device may have idled, or stalled. */
-static inline void cfq_sizes_add(u64 *read_ns, u64 ns)
-{
-	if (!*read_ns)
-		*read_ns = ns;
-	else if (ns < *read_ns)
-		*read_ns = (*read_ns + ns) / 2;
-	else
-		cfq_average_add(read_ns, min(ns, 2 * *read_ns));
+	work += order;
+	more = (u64)(work[1] - work[0]) * (pages - (1U << order)) >> order;
+	return min_t(u64, work[0] + more, CFQ_WORK_MAX);
 }
 
 /*
- * Work of reads of each order, from what is known of some: the smallest of these
- * is as its pages, the others are as that one before or in proportion to it if
- * that is right within an eighth; never less, or more than in proportion.  In
- * between it is a line, and beyond if that has got to 64 KiB; else in proportion.
+ * Learn what a request takes of a busy device that completed one every @ns, each
+ * after @in_driver_ns, which is @service_ns by itself.  By chance parts of the
+ * device had nothing to do: of @service_ns / @ns servants that n requests wait for
+ * with equal chance, each is busy for n / (n + servants - 1) of the time if what
+ * they take varies, and idles half as long if it does not.  What is known counts
+ * for so many @tries, and bounds the new one; but what is far less counts at once,
+ * as there was a stall before.
+ */
+static inline void cfq_sizes_add(u64 *size_ns, u64 ns, u64 in_driver_ns,
+				 u64 service_ns, unsigned int tries)
+{
+	if (service_ns > ns)
+		ns -= div64_u64(ns * (service_ns - ns), 2 * in_driver_ns);
+	if (ns < *size_ns - *size_ns / 4 || !*size_ns)
+		*size_ns = ns;
+	else
+		*size_ns = div_u64(*size_ns * tries + min(ns, 2 * *size_ns), tries + 1);
+}
+
+/*
+ * Reads, from what is known of some orders: the smallest of these is as its pages,
+ * the others are as that one before or in proportion to it if that is right within
+ * an eighth; never less, or more than in proportion.  In between it is a line, and
+ * beyond if that has got to 64 KiB; else in proportion.
  */
 #define CFQ_SIZES_LINE_ORDER	4
 
-static inline void cfq_sizes_set_work(struct cfq_sizes *sizes)
+static inline void cfq_sizes_set_read_work(unsigned int *of, const u64 *read_ns)
 {
 	unsigned int slope = CFQ_WORK_PAGE << 8, work = 0;
 	int order, known = -1;
 
-	sizes->by_order = false;
 	for (order = 0; order <= CFQ_NR_ORDERS; order++) {
-		const u64 ns = order < CFQ_NR_ORDERS ? sizes->read_ns[order] : 0;
+		const u64 ns = order < CFQ_NR_ORDERS ? read_ns[order] : 0;
 
 		if (known < 0) {
 			work = CFQ_WORK_PAGE << order;
@@ -287,11 +291,10 @@ static inline void cfq_sizes_set_work(struct cfq_sizes *sizes)
 			work += known < CFQ_SIZES_LINE_ORDER ? work :
 				slope << order >> 9;
 		} else {
-			const unsigned int before = sizes->work[known];
+			const unsigned int before = of[known];
 			const unsigned int most = before << (order - known);
 
-			work = min(div64_u64(before * ns, sizes->read_ns[known]),
-				   most);
+			work = min(div64_u64(before * ns, read_ns[known]), most);
 			if (work < before + before / 8)
 				work = before;
 			else if (work >= most - most / 8)
@@ -299,14 +302,63 @@ static inline void cfq_sizes_set_work(struct cfq_sizes *sizes)
 			slope = ((work - before) << 8) /
 				((1U << order) - (1U << known));
 			for (int i = known + 1; i < order; i++)
-				sizes->work[i] = before +
+				of[i] = before +
 					(slope * ((1U << i) - (1U << known)) >> 8);
 		}
 		if (ns)
 			known = order;
-		sizes->work[order] = work;
-		sizes->by_order |= work != CFQ_WORK_PAGE << order;
+		of[order] = work;
 	}
+}
+
+static inline int cfq_first_known(const u64 *ns)
+{
+	int order = 0;
+
+	while (order < CFQ_NR_ORDERS && !ns[order])
+		order++;
+	return order;
+}
+
+/*
+ * Writes: what is known is compared with the smallest read of which it is; the rest
+ * is in proportion to reads as the order before, or the first one known, or as
+ * @write_work to CFQ_WORK_PAGE; but not more than a larger one.  What is faster than
+ * a read went into a cache, and has yet to be done.
+ */
+static inline void cfq_sizes_set_work(struct cfq_sizes *sizes,
+				      unsigned int write_work)
+{
+	const int first_read = cfq_first_known(sizes->ns[READ]);
+	const int first = cfq_first_known(sizes->ns[WRITE]);
+	const unsigned int *read = sizes->work[READ];
+	unsigned int *work = sizes->work[WRITE];
+	int order;
+	u64 part = write_work, whole = CFQ_WORK_PAGE, unit = 0, unit_ns = 1;
+
+	cfq_sizes_set_read_work(sizes->work[READ], sizes->ns[READ]);
+	if (first_read < CFQ_NR_ORDERS) {
+		unit = read[first_read];
+		unit_ns = sizes->ns[READ][first_read];
+	} else if (first < CFQ_NR_ORDERS) {
+		unit = read[first] * write_work / CFQ_WORK_PAGE;
+		unit_ns = sizes->ns[WRITE][first];
+	}
+	for (order = 0; order <= CFQ_NR_ORDERS; order++) {
+		const int known = max(order, first);
+
+		if (known < CFQ_NR_ORDERS && sizes->ns[WRITE][known]) {
+			part = div64_u64(sizes->ns[WRITE][known] * unit, unit_ns);
+			whole = read[known];
+			if (first_read < CFQ_NR_ORDERS)
+				part = max(part, whole);
+		}
+		work[order] = clamp_t(u64,
+				      div64_u64(read[order] * part + whole / 2, whole),
+				      CFQ_WORK_PAGE, CFQ_WORK_MAX);
+	}
+	for (order = CFQ_NR_ORDERS - 1; order >= 0; order--)
+		work[order] = min(work[order], work[order + 1]);
 }
 
 /* Is a request beside @nr pages all but by itself? */
@@ -315,7 +367,7 @@ static inline bool cfq_alone(unsigned int nr, unsigned int parallel)
 	return nr * 4 * CFQ_PARALLEL_ONE <= parallel;
 }
 
-/* So many samples of a request by itself are waited for. */
+/* So many samples of a request by itself are to be had. */
 #define CFQ_PAGE_SAMPLES	4U
 
 /*

@@ -10,17 +10,18 @@
  *    did, but for flushes and for how long it stood still.
  *
  *    Flash: the work of the request times a price, when it is sent.  Work is
- *    the size, in pages or as said below, times what a write takes compared
- *    with a read.  The price is learned at completions: the time not yet spent
+ *    the size in pages, times what a write takes compared with a read, or as
+ *    said below.  The price is learned at completions: the time not yet spent
  *    is divided among all requests in the device by their work, and the one
  *    that is done has spent its part.  What has no data, as a discard, is
  *    charged that part when it is done.
  *
- *    To read 4 KiB may take as long as 16, or as any size (a volume of which the
- *    number of requests a second is limited).  While the device is busy with
- *    reads of one order of sizes, their rate tells what one takes.  Where sizes
- *    are mixed that may never be so: then reads of one are sent alone until
- *    enough were done, a trial.
+ *    4 KiB may take as long as 16, or as any size (a volume of which the number
+ *    of requests a second is limited).  While the device is busy with reads or
+ *    with writes of one order of sizes, their rate tells what one takes.  Where
+ *    sizes are mixed that may never be so: then those of one are sent alone, a
+ *    trial: the first when little else is in the device, to see what it takes by
+ *    itself, then more at a time until they wait for each other.
  *
  *    Several heads that say they are one: that part, when it is done.
  *
@@ -29,8 +30,8 @@
  *    them; times the rate of completions it is the number worked on at the same
  *    time (Little's law).  Twice as many keep it busy, and both layers bound by
  *    that who is ahead.  What writes and reads take by themselves also tells
- *    what a write costs; the first few of each wait until the device has hardly
- *    anything else to do.
+ *    what a write costs, until their rates are known; the first few of each wait
+ *    until the device has hardly anything else to do.
  *
  * Bounds beside that: cfqq_hold_large(), cfq_waits_for_first(),
  * cfq_waits_for_data().
@@ -86,7 +87,8 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
 	memset(&par->sizes, 0, sizeof(par->sizes));
-	par->sizes.order = CFQ_NR_ORDERS;
+	par->sizes.size = CFQ_NR_SIZES;
+	cfq_sizes_set_work(&par->sizes, par->write_work);
 }
 
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
@@ -96,8 +98,9 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	dd->discard_ns = 0;
 	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
-	dd->par.sizes.order = CFQ_NR_ORDERS;
+	dd->par.sizes.size = CFQ_NR_SIZES;
 	dd->par.write_work = CFQ_WORK_PAGE;
+	cfq_sizes_set_work(&dd->par.sizes, CFQ_WORK_PAGE);
 	dd->par.window_start_ns = now_ns;
 	cfq_set_full_work(dd);
 	cfq_heads_forget(dd, now_ns);
@@ -124,7 +127,7 @@ static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
 {
 	return dd->access_work ? 1 :
 		min_t(u64, RQ_PAGES_MAX,
-		      cfq_read_work(bytes, &dd->par.sizes) / CFQ_WORK_PAGE);
+		      cfq_size_work(bytes, false, &dd->par.sizes) / CFQ_WORK_PAGE);
 }
 
 /*
@@ -135,9 +138,7 @@ static __always_inline unsigned int cfq_rq_work(const struct cfq_driver_data *dd
 						struct request *rq,
 						unsigned int bytes)
 {
-	unsigned int work = cfq_request_work(rq_data_dir(rq) == WRITE,
-					     cfq_read_work(bytes, &dd->par.sizes),
-					     dd->par.write_work);
+	unsigned int work = cfq_size_work(bytes, rq_data_dir(rq), &dd->par.sizes);
 
 	if (unlikely(!bytes) && !dd->one_head)
 		work = clamp(div64_u64(dd->discard_ns * CFQ_WORK_PAGE,
@@ -221,20 +222,31 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
 
-/* What does a write cost?  Compare those of one size; else what a page takes has to do. */
+/*
+ * What does a write cost, where its rate is not known?  Compare those of one size;
+ * else of a page, which takes a part of what the smallest do: cfq_page_add().
+ */
 static void cfq_set_write_work(struct cfq_parallelism *par)
 {
-	u64 read_ns = par->page_ns[READ], write_ns = par->page_ns[WRITE];
-	int order = 0;
+	int read = cfq_first_known(par->service_ns[READ]);
+	int write = cfq_first_known(par->service_ns[WRITE]);
+	unsigned int work;
 
-	while (order < CFQ_NR_ORDERS && !(par->service_ns[READ][order] &&
-					  par->service_ns[WRITE][order]))
-		order++;
-	if (order < CFQ_NR_ORDERS) {
-		read_ns = par->service_ns[READ][order];
-		write_ns = par->service_ns[WRITE][order];
-	}
-	par->write_work = cfq_write_work(write_ns, read_ns);
+	for (int order = max(read, write); order < CFQ_NR_ORDERS; order++)
+		if (par->service_ns[READ][order] && par->service_ns[WRITE][order]) {
+			read = order;
+			write = order;
+			break;
+		}
+	if (read == CFQ_NR_ORDERS || write == CFQ_NR_ORDERS)
+		return;
+	work = cfq_write_work(div_u64(par->service_ns[WRITE][write],
+				      int_sqrt(1U << write)),
+			      div_u64(par->service_ns[READ][read],
+				      int_sqrt(1U << read)));
+	if (work != par->write_work)
+		cfq_sizes_set_work(&par->sizes, work);
+	par->write_work = work;
 }
 
 void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done)
@@ -257,7 +269,7 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 	}
 	pages = cfq_pages(par->probe_bytes);
 	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns,
-			pages, cfq_read_work(par->probe_bytes, &par->sizes) /
+			pages, cfq_size_work(par->probe_bytes, false, &par->sizes) /
 			CFQ_WORK_PAGE, par->probe_beside, par->parallel);
 	if (!write)
 		cfq_heads_watch(dd, ns > (par->probe_nr + 1) *
@@ -272,132 +284,138 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 		cfq_set_write_work(par);
 }
 
+/* From one trial of a size to the next: that, and doubled so often. */
+#define CFQ_SIZES_SOON_NS	(250 * (u64)NSEC_PER_MSEC)
+#define CFQ_SIZES_TRIES		8U
+
+/* @size is tried again, whether it was known or not, more seldom each time. */
+static void cfq_sizes_tried(struct cfq_sizes *sizes, unsigned int size, u64 now_ns)
+{
+	sizes->tries[size] = min(sizes->tries[size] + 1, CFQ_SIZES_TRIES);
+	sizes->again_ns[size] = now_ns + (CFQ_SIZES_SOON_NS << sizes->tries[size]);
+	if (!sizes->trial || size != sizes->trial_size)
+		return;
+	sizes->trial = false;
+	/* For as long as it was, who was held is owed all of it: cfqq_passes_others(). */
+	sizes->until_ns = now_ns + CFQ_TRIAL_NS -
+			  min(CFQ_TRIAL_NS, sizes->until_ns - min(now_ns, sizes->until_ns));
+}
+
 /* @rq is sent; nr_in_driver is that before it.  Return: its cost without a head. */
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	unsigned int bytes = rq_data_bytes(rq);
 	unsigned int work = cfq_rq_work(dd, rq, bytes);
-	unsigned int pages = bytes ? cfq_parallel_pages(dd, bytes) :
+	unsigned int pages = bytes && (dd->access_work || rq_data_dir(rq) == WRITE) ?
+			     cfq_parallel_pages(dd, bytes) :
 			     min(work / CFQ_WORK_PAGE, RQ_PAGES_MAX);
 	struct cfq_parallelism *par = &dd->par;
 
-	if (!dd->one_head)
-		cfq_sizes_sent(dd, req_op(rq) != REQ_OP_READ ? CFQ_NR_ORDERS :
-			       cfq_size_order(cfq_pages(bytes)), cfq_pages(bytes),
-			       work, now_ns);
-	if (!dd->one_head &&
-	    (bytes && cfq_sample_wanted(par, rq) ?
-	     !par->probe || !par->probe_alone :
-	     !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS))
-		cfq_start_probe(dd, rq, bytes, now_ns);
+	if (!dd->one_head) {
+		cfq_sizes_sent(dd, rq, cfq_pages(bytes), work, now_ns);
+		if (bytes && cfq_sample_wanted(par, rq) ?
+		    !par->probe || !par->probe_alone :
+		    !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS)
+			cfq_start_probe(dd, rq, bytes, now_ns);
+	}
 	dd->work_in_driver += work;
 	dd->pages_in_driver += pages;
 	rq_set_sent(rq, work, pages, now_ns);
 	return dd->one_head ? 0 : cfq_rq_cost_ns(dd, rq, bytes, work);
 }
 
-/* From one trial of a size to the next, also if it fails: at first, and later. */
-#define CFQ_SIZES_SOON_NS	(250 * NSEC_PER_MSEC)
-#define CFQ_SIZES_LATER_NS	(64 * (u64)NSEC_PER_SEC)
-#define CFQ_SIZES_SAMPLES	8U
-
-/* The time for what a trial needs, at most; with what was in the device before, twice. */
-#define CFQ_TRIAL_NS		(150 * NSEC_PER_MSEC)
-
-/*
- * What a read takes by itself, at most: as one did beside others, a larger one, or
- * in proportion a smaller one.
- */
-static u64 cfq_read_service_ns(const struct cfq_parallelism *par, unsigned int order)
-{
-	u64 ns = div_u64((par->sizes.least_ns * par->sizes.sent) << order,
-			 par->sizes.pages);
-
-	for (unsigned int i = 0; i < CFQ_NR_ORDERS; i++)
-		ns = min_not_zero(ns, par->service_ns[READ][i] <<
-				      (i < order ? order - i : 0));
-	return ns;
-}
-
-/* What has failed is tried again, more seldom each time. */
-static void cfq_sizes_failed(struct cfq_sizes *sizes, u64 now_ns)
-{
-	u64 *pause_ns = &sizes->pause_ns[sizes->trial_order];
-
-	sizes->trial = false;
-	*pause_ns = clamp(2 * *pause_ns, CFQ_SIZES_SOON_NS, CFQ_SIZES_LATER_NS);
-	sizes->again_ns[sizes->trial_order] = now_ns + *pause_ns;
-}
-
-/* Does the rate of reads tell nothing of what they take? */
+/* Does the rate of requests tell nothing of what they take? */
 static bool cfq_sizes_blind(const struct cfq_driver_data *dd)
 {
 	return dd->access_work || dd->nr_flushes || dd->heads.cpus_busy ||
 	       dd->heads.duel.of_turns;
 }
 
-/* A window with reads of one order is over: was the device busy? */
+/* A window with one size is over: was the device busy? */
 void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
-	const unsigned int order = sizes->order;
-	const bool by_order = sizes->by_order;
-	u64 service_ns, ns;
+	const unsigned int size = sizes->size, order = size % CFQ_NR_ORDERS;
+	const bool write = size >= CFQ_NR_ORDERS;
+	const u64 in_driver_ns = div_u64(sizes->in_driver_ns, sizes->done);
+	const u64 service_ns = dd->par.service_ns[write][order];
+	unsigned int work;
+	u64 ns;
 
-	service_ns = cfq_read_service_ns(&dd->par, order);
-	service_ns = div_u64(service_ns * sizes->pages, sizes->sent) >> order;
-	if (!cfq_sizes_blind(dd) &&
-	    sizes->in_driver_ns >= CFQ_BUSY_TIMES * sizes->done * service_ns) {
-		ns = div_u64(now_ns - sizes->start_ns, sizes->done);
-		ns = div_u64(ns * sizes->sent << order, sizes->pages);
-		cfq_sizes_add(&sizes->read_ns[order], ns);
-		sizes->again_ns[order] = now_ns +
-			(sizes->samples[order] < CFQ_SIZES_SAMPLES ?
-			 CFQ_SIZES_SOON_NS : CFQ_SIZES_LATER_NS);
-		sizes->samples[order] += sizes->samples[order] < CFQ_SIZES_SAMPLES;
-		sizes->pause_ns[order] = 0;
-		sizes->trial &= order != sizes->trial_order;
-		cfq_sizes_set_work(sizes);
+	if (service_ns && !cfq_sizes_blind(dd) &&
+	    in_driver_ns >= CFQ_BUSY_TIMES * cfq_sizes_service_ns(&dd->par)) {
+		/* What was completed are a few others, too. */
+		ns = div_u64((now_ns - sizes->start_ns) * (sizes->sent + sizes->others),
+			     sizes->done);
+		ns = div_u64(ns << order, sizes->pages);
+		ns = div_u64(ns * sizes->work_sent,
+			     sizes->work_sent + sizes->others_work);
+		cfq_sizes_add(&sizes->ns[write][order], ns, in_driver_ns, service_ns,
+			      sizes->tries[size]);
+		if (sizes->again_ns[size] <= now_ns)
+			cfq_sizes_tried(sizes, size, now_ns);
+		work = sizes->work[write][order];
+		cfq_sizes_set_work(sizes, dd->par.write_work);
 		/* The cost of a page so far was for other sizes. */
-		if (by_order != sizes->by_order)
+		if (abs_diff(work, sizes->work[write][order]) > work / 8)
 			dd->cost_work = 0;
-	} else if (sizes->trial && order == sizes->trial_order) {
-		cfq_sizes_failed(sizes, now_ns);
+	} else if (sizes->trial && size == sizes->trial_size) {
+		cfq_sizes_tried(sizes, size, now_ns);
 	}
-	sizes->sent = DIV_ROUND_UP(sizes->sent, 2);
-	sizes->pages = DIV_ROUND_UP(sizes->pages, 2);
-	sizes->work_sent /= 2;
-	sizes->others /= 2;
-	sizes->others_work /= 2;
+	if (sizes->sent >= 2 * CFQ_SIZES_PART) {
+		sizes->sent /= 2;
+		sizes->pages /= 2;
+		sizes->work_sent /= 2;
+		sizes->others /= 2;
+		sizes->others_work /= 2;
+	}
 	cfq_sizes_restart(sizes, now_ns);
 }
 
-/* Of reads of different sizes, sent in a window, is one to be had by itself? */
+/* Of what was sent in a window, is one size to be had by itself? */
 void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
-	const unsigned long seen = sizes->seen & GENMASK(CFQ_NR_ORDERS - 1, 0);
-	unsigned int order;
+	const unsigned long seen = sizes->seen & GENMASK(CFQ_NR_SIZES - 1, 0);
+	unsigned int size;
 
 	sizes->seen = 0;
 	if (sizes->trial && sizes->until_ns <= now_ns)
-		cfq_sizes_failed(sizes, now_ns);
+		cfq_sizes_tried(sizes, sizes->trial_size, now_ns);
 	if (sizes->trial || !(seen & (seen - 1)) || cfq_sizes_blind(dd) ||
-	    dd->strict || dd->rt_until_ns > now_ns || dd->lost_work || dd->full_since_ns)
+	    dd->strict || dd->rt_until_ns > now_ns || dd->lost_work)
 		return;
-	for_each_set_bit(order, &seen, CFQ_NR_ORDERS) {
-		if (sizes->again_ns[order] > now_ns)
+	for_each_set_bit(size, &seen, CFQ_NR_SIZES) {
+		const unsigned int bytes = 4096U << size % CFQ_NR_ORDERS;
+		const unsigned int work = cfq_size_work(bytes, size >= CFQ_NR_ORDERS,
+							sizes);
+
+		if (sizes->again_ns[size] > now_ns ||
+		    CFQ_SIZES_LEAST * cfq_work_cost_ns(dd, work) > CFQ_TRIAL_NS / 2)
 			continue;
-		sizes->trial_order = order;
-		if (CFQ_SIZES_READS *
-		    cfq_work_cost_ns(dd, cfq_read_work(4096U << order, sizes)) <=
-		    CFQ_TRIAL_NS) {
-			sizes->trial = true;
-			sizes->until_ns = now_ns + 2 * CFQ_TRIAL_NS;
-			return;
-		}
-		cfq_sizes_failed(sizes, now_ns);
+		sizes->trial = true;
+		sizes->trial_size = size;
+		sizes->trial_depth = CFQ_TRIAL_DEPTH;
+		/* With what is in the device, about twice as long as that takes. */
+		sizes->until_ns = now_ns +
+			min(CFQ_TRIAL_NS, CFQ_SIZES_WINDOW_NS +
+			    2 * cfq_work_cost_ns(dd, dd->work_in_driver));
+		dd->par.drain = true;
+		return;
 	}
+}
+
+/* May @rq be sent in a trial?  A few others may. */
+bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq)
+{
+	const struct cfq_sizes *sizes = &dd->par.sizes;
+	const unsigned int work = sizes->others_work +
+				  cfq_rq_work(dd, rq, rq_data_bytes(rq));
+
+	return cfq_rq_size(rq) == sizes->trial_size ||
+	       (sizes->size == sizes->trial_size &&
+		(sizes->others + 1) * CFQ_SIZES_PART <= sizes->sent &&
+		work * CFQ_SIZES_PART <= sizes->work_sent);
 }
 
 /* Nothing may be sent: end a trial that leaves the device idle.  Return: whether. */
@@ -412,6 +430,6 @@ bool cfq_sizes_end_trial(struct cfq_driver_data *dd, u64 now_ns)
 		cfq_ask_at(dd, sizes->until_ns);
 		return false;
 	}
-	cfq_sizes_failed(sizes, now_ns);
+	cfq_sizes_tried(sizes, sizes->trial_size, now_ns);
 	return true;
 }

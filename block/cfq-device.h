@@ -108,6 +108,7 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done);
 void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns);
+bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq);
 bool cfq_sizes_end_trial(struct cfq_driver_data *dd, u64 now_ns);
 
 /* With several heads, to get to the data is as much work as so many pages more. */
@@ -144,37 +145,54 @@ static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 	return ((done->end_ns << RQ_SENT_SHIFT) - sent) >> RQ_SENT_SHIFT;
 }
 
-/* A device is as busy as can be if reads take so much longer than by themselves. */
-#define CFQ_BUSY_TIMES		3
+/* A device is busy if requests take so much longer than by themselves. */
+#define CFQ_BUSY_TIMES		2
 
-/* Reads of one size are counted at least so long, and so many. */
+/* Requests of one size are counted at least so long, and so many. */
 #define CFQ_SIZES_WINDOW_NS	(10 * NSEC_PER_MSEC)
-#define CFQ_SIZES_READS		4
+#define CFQ_SIZES_LEAST		8
 
 static inline void cfq_sizes_restart(struct cfq_sizes *sizes, u64 now_ns)
 {
 	sizes->done = 0;
 	sizes->in_driver_ns = 0;
-	sizes->least_ns = U64_MAX;
 	sizes->start_ns = now_ns;
 }
 
-/* With others up to such a part, of requests and of work, it is still of one order. */
+/* With others up to such a part, of requests and of work, it is still of one size. */
 #define CFQ_SIZES_PART		16
 
-/* A read of @order is sent, or something else; nr_in_driver is that before it. */
-static inline void cfq_sizes_sent(struct cfq_driver_data *dd, unsigned int order,
+static inline bool cfq_op_has_data(blk_opf_t opf)
+{
+	const blk_opf_t op = opf & REQ_OP_MASK;
+
+	return op == REQ_OP_READ || op == REQ_OP_WRITE || op == REQ_OP_ZONE_APPEND;
+}
+
+/* The reads or writes of an order; discards and flushes have none. */
+static inline unsigned int cfq_rq_size(struct request *rq)
+{
+	return !cfq_op_has_data(rq->cmd_flags) ? CFQ_NR_SIZES :
+	       op_is_write(rq->cmd_flags) * CFQ_NR_ORDERS +
+	       cfq_size_order(cfq_pages(blk_rq_bytes(rq)));
+}
+
+/* @rq is sent; nr_in_driver is that before it. */
+static inline void cfq_sizes_sent(struct cfq_driver_data *dd, struct request *rq,
 				  unsigned int pages, unsigned int work, u64 now_ns)
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
+	unsigned int size = CFQ_NR_SIZES;
 
-	if (dd->nr_in_driver < CFQ_BUSY_TIMES ||
-	    (order == CFQ_NR_ORDERS && sizes->order == order)) {
-		sizes->order = CFQ_NR_ORDERS;
+	if (dd->nr_in_driver >= CFQ_BUSY_TIMES)
+		size = cfq_rq_size(rq);
+	if (size == CFQ_NR_SIZES &&
+	    (sizes->size == size || dd->nr_in_driver < CFQ_BUSY_TIMES)) {
+		sizes->size = CFQ_NR_SIZES;
 		sizes->sent = 0;
 		return;
 	}
-	if (likely(order == sizes->order)) {
+	if (likely(size == sizes->size)) {
 		sizes->sent++;
 		sizes->pages += pages;
 		sizes->work_sent += work;
@@ -185,7 +203,7 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, unsigned int order
 	if (sizes->others * CFQ_SIZES_PART <= sizes->sent &&
 	    sizes->others_work * CFQ_SIZES_PART <= sizes->work_sent)
 		return;
-	sizes->order = order;
+	sizes->size = size;
 	sizes->nr_before = dd->nr_in_driver + 1;
 	sizes->since_ns = now_ns;
 	sizes->sent = 1;
@@ -193,15 +211,35 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, unsigned int order
 	sizes->work_sent = work;
 	sizes->others = 0;
 	sizes->others_work = 0;
-	sizes->seen |= BIT(order);
+	sizes->seen |= BIT(size);
 	cfq_sizes_restart(sizes, now_ns);
 }
 
-/* May @rq be sent, if only reads of one size are? */
-static inline bool cfq_sizes_take(const struct cfq_sizes *sizes, struct request *rq)
+/* What is sent takes so long by itself, on average; 0 if unknown. */
+static inline u64 cfq_sizes_service_ns(const struct cfq_parallelism *par)
 {
-	return req_op(rq) == REQ_OP_READ &&
-	       cfq_size_order(cfq_pages(blk_rq_bytes(rq))) == sizes->trial_order;
+	const struct cfq_sizes *sizes = &par->sizes;
+	const unsigned int order = sizes->size % CFQ_NR_ORDERS;
+
+	return div_u64(par->service_ns[sizes->size / CFQ_NR_ORDERS][order] *
+		       sizes->pages, sizes->sent) >> order;
+}
+
+/*
+ * A trial begins with so many requests in the device.  If they come back sooner than
+ * after so many times what one takes by itself, it gets twice as many, if there are.
+ */
+#define CFQ_TRIAL_DEPTH		4U
+#define CFQ_TRIAL_TIMES		6
+
+static inline bool cfq_trial_deeper(const struct cfq_driver_data *dd)
+{
+	const struct cfq_sizes *sizes = &dd->par.sizes;
+
+	return sizes->size == sizes->trial_size &&
+	       2 * dd->nr_in_driver >= sizes->trial_depth &&
+	       sizes->in_driver_ns < CFQ_TRIAL_TIMES * sizes->done *
+				     cfq_sizes_service_ns(&dd->par);
 }
 
 static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver_ns,
@@ -209,7 +247,7 @@ static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
 
-	if (sizes->order == CFQ_NR_ORDERS)
+	if (sizes->size == CFQ_NR_SIZES)
 		return;
 	if (sizes->nr_before) {
 		if ((sizes->nr_before == 1 ||
@@ -220,8 +258,14 @@ static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver
 	}
 	sizes->done++;
 	sizes->in_driver_ns += in_driver_ns;
-	sizes->least_ns = min(sizes->least_ns, in_driver_ns);
-	if (sizes->done >= CFQ_SIZES_READS &&
+	if (unlikely(sizes->trial) && sizes->done == CFQ_TRIAL_DEPTH &&
+	    cfq_trial_deeper(dd)) {
+		sizes->trial_depth *= 2;
+		sizes->nr_before = dd->nr_in_driver;
+		sizes->since_ns = now_ns;
+		return;
+	}
+	if (sizes->done >= CFQ_SIZES_LEAST &&
 	    sizes->start_ns + CFQ_SIZES_WINDOW_NS <= now_ns)
 		cfq_sizes_learn(dd, now_ns);
 }
@@ -274,15 +318,12 @@ static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
 	       (cfq_cpus_late(dd) ? CFQ_STRICT_DEPTHS : 1);
 }
 
-/* In a trial the device has so much to do. */
-#define CFQ_TRIAL_FULL_NS	(25 * NSEC_PER_MSEC)
-
 /* Without a head: is all of the device busy? */
 static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
 {
 	return dd->pages_in_driver >= cfq_full_depth(dd) &&
 	       (likely(!dd->par.sizes.trial) ||
-		cfq_work_cost_ns(dd, dd->work_in_driver) >= CFQ_TRIAL_FULL_NS);
+		dd->nr_in_driver >= dd->par.sizes.trial_depth);
 }
 
 /* Without a head: has a part of it nothing to do? */
@@ -291,6 +332,9 @@ static inline bool cfq_device_spares(const struct cfq_driver_data *dd)
 	return dd->pages_in_driver < cfq_spare_depth(dd->par.parallel);
 }
 
+/* A trial ends after that, and does not begin if what it is for takes half of it. */
+#define CFQ_TRIAL_NS		(150 * (u64)NSEC_PER_MSEC)
+
 /* Are there too few samples of what such requests take by themselves? */
 static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
 				     const struct request *rq)
@@ -298,22 +342,26 @@ static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
 	return unlikely(par->page_samples[rq_data_dir(rq)] < CFQ_PAGE_SAMPLES);
 }
 
+/* The first one in a trial is a sample, too. */
 static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
+	const u64 until_ns = par->sizes.trial ? par->sizes.until_ns :
+						par->sample_until_ns;
 
-	if (unlikely(par->drain))
-		par->drain = par->sample_until_ns > now_ns &&
-			     !cfq_alone(dd->pages_in_driver, par->parallel) &&
-			     !cfq_must_empty(dd);
+	if (likely(!par->drain))
+		return false;
+	par->drain = until_ns > now_ns && !cfq_must_empty(dd) &&
+		     !cfq_alone(dd->pages_in_driver, par->parallel);
+	if (par->drain) {
+		cfq_ask_at(dd, until_ns);
+	} else {
+		par->probe = NULL;
+		par->probe_sent_ns = 0;
+		if (par->sizes.trial)
+			par->sizes.until_ns = now_ns + CFQ_TRIAL_NS;
+	}
 	return par->drain;
-}
-
-static inline bool cfq_op_has_data(blk_opf_t opf)
-{
-	const blk_opf_t op = opf & REQ_OP_MASK;
-
-	return op == REQ_OP_READ || op == REQ_OP_WRITE || op == REQ_OP_ZONE_APPEND;
 }
 
 /* Is the charge known only when it is done?  Without a head not that of data. */

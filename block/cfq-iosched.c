@@ -809,7 +809,7 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 	return true;
 }
 
-/* Is @cfqq held for a trial of reads of one size?  Real time is not, wherever it is. */
+/* Is @cfqq held for a trial of one size?  Real time is not, wherever it is. */
 static noinline bool cfqq_hold_for_trial(const struct cfq_queue *cfqq)
 {
 	const struct cfq_entity *entity;
@@ -818,7 +818,7 @@ static noinline bool cfqq_hold_for_trial(const struct cfq_queue *cfqq)
 		if (entity->class == CFQ_CLASS_RT)
 			return false;
 	return cfq_first_better(&cfqq->cfqd->queues, cfqq->entity.class) ||
-	       !cfq_sizes_take(&cfqd_dd(cfqq->cfqd)->par.sizes, cfqq->next_rq);
+	       !cfq_sizes_take(cfqd_dd(cfqq->cfqd), cfqq->next_rq);
 }
 
 static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
@@ -831,8 +831,8 @@ static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /*
- * On a device without a head groups are owed little of what they left to @cfqq;
- * CFQ_LINE_DEBT times that if tasks of theirs wait for descriptors.
+ * On a device without a head groups are owed little of what they left to @cfqq,
+ * but for a trial; CFQ_LINE_DEBT times that if tasks of theirs wait for descriptors.
  */
 static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -840,7 +840,7 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 	struct cfq_entity *entity;
 	u64 lead_ns;
 
-	if (dd->one_head)
+	if (dd->one_head || dd->par.sizes.until_ns > now_ns)
 		return;
 	for (entity = cfq_above(&cfqq->entity); entity; entity = cfq_above(entity)) {
 		if (cfq_st_first(entity->st) == entity)
@@ -1380,7 +1380,7 @@ static void cfq_release_request(struct request *rq, bool came_back)
 		/* Do not learn from it. */
 		if (cfqmd->dd.par.probe == rq)
 			cfqmd->dd.par.probe = NULL;
-		cfqmd->dd.par.sizes.order = CFQ_NR_ORDERS;
+		cfqmd->dd.par.sizes.size = CFQ_NR_SIZES;
 		cfqq_completed(done.cfqq, &done);
 	}
 	/* It keeps its place within limits. */

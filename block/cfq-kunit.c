@@ -782,14 +782,14 @@ static void cfq_test_completed(struct kunit *test)
 	KUNIT_EXPECT_LE(test, par.parallel, 4 * CFQ_PARALLEL_ONE + 1);
 }
 
-/* The work of reads of each order, of which some take @read_ns each, or 0: unknown. */
-static void cfq_expect_work(struct kunit *test, struct cfq_sizes *sizes,
-			    const u64 *read_ns, const unsigned int *pages)
+/* The work of each order, of which some take @ns each, or 0: unknown. */
+static void cfq_expect_work(struct kunit *test, struct cfq_sizes *sizes, bool write,
+			    const u64 *ns, const unsigned int *pages)
 {
-	memcpy(sizes->read_ns, read_ns, sizeof(sizes->read_ns));
-	cfq_sizes_set_work(sizes);
+	memcpy(sizes->ns[write], ns, sizeof(sizes->ns[write]));
+	cfq_sizes_set_work(sizes, 3 * CFQ_WORK_PAGE);
 	for (unsigned int order = 0; order < CFQ_NR_ORDERS; order++)
-		KUNIT_EXPECT_EQ_MSG(test, cfq_read_work(4096U << order, sizes),
+		KUNIT_EXPECT_EQ_MSG(test, cfq_size_work(4096U << order, write, sizes),
 				    CFQ_WORK_PAGE * pages[order], "order %u", order);
 }
 
@@ -799,32 +799,79 @@ static void cfq_test_sizes(struct kunit *test)
 	static struct cfq_sizes sizes;
 
 	/* Nothing is known, or of one size; or it is about by pages, or more than that. */
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 0 }, by_pages);
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 0, 0, 500 }, by_pages);
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 360, 0, 1300 },
+	cfq_expect_work(test, &sizes, READ, (u64[CFQ_NR_ORDERS]) { 0 }, by_pages);
+	cfq_expect_work(test, &sizes, READ, (u64[CFQ_NR_ORDERS]) { 0, 0, 500 }, by_pages);
+	cfq_expect_work(test, &sizes, READ,
+			(u64[CFQ_NR_ORDERS]) { 100, 0, 360, 0, 1300 }, by_pages);
+	cfq_expect_work(test, &sizes, READ, (u64[CFQ_NR_ORDERS]) { 100, 0, 800 },
 			by_pages);
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 800 }, by_pages);
-	KUNIT_EXPECT_FALSE(test, sizes.by_order);
 
 	/* Pages of 16 KiB inside: in between, and beyond, it is a line. */
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 110, 0, 410 },
+	cfq_expect_work(test, &sizes, READ,
+			(u64[CFQ_NR_ORDERS]) { 100, 0, 110, 0, 410 },
 			(unsigned int[]) { 1, 1, 1, 2, 4, 8, 16, 32 });
-	KUNIT_EXPECT_TRUE(test, sizes.by_order);
-	KUNIT_EXPECT_EQ(test, cfq_read_work(3 * 4096, &sizes), CFQ_WORK_PAGE);
-	KUNIT_EXPECT_EQ(test, cfq_read_work(24 * 4096, &sizes), 6 * CFQ_WORK_PAGE);
-	KUNIT_EXPECT_EQ(test, cfq_read_work(SZ_4M, &sizes), 256 * CFQ_WORK_PAGE);
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 110 },
+	KUNIT_EXPECT_EQ(test, cfq_size_work(3 * 4096, READ, &sizes), CFQ_WORK_PAGE);
+	KUNIT_EXPECT_EQ(test, cfq_size_work(24 * 4096, READ, &sizes), 6 * CFQ_WORK_PAGE);
+	KUNIT_EXPECT_EQ(test, cfq_size_work(SZ_4M, READ, &sizes), 256 * CFQ_WORK_PAGE);
+	cfq_expect_work(test, &sizes, READ, (u64[CFQ_NR_ORDERS]) { 100, 0, 110 },
 			(unsigned int[]) { 1, 1, 1, 2, 4, 8, 16, 32 });
 	/* By requests. */
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 0, 0, 0, 100 },
+	cfq_expect_work(test, &sizes, READ, (u64[CFQ_NR_ORDERS]) { 100, 0, 0, 0, 100 },
 			(unsigned int[]) { 1, 1, 1, 1, 1, 1, 1, 1 });
-	KUNIT_EXPECT_EQ(test, cfq_read_work(SZ_4M, &sizes), CFQ_WORK_PAGE);
+	KUNIT_EXPECT_EQ(test, cfq_size_work(SZ_4M, READ, &sizes), CFQ_WORK_PAGE);
 	/* The smallest one is not known. */
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 0, 0, 100, 0, 100 },
+	cfq_expect_work(test, &sizes, READ, (u64[CFQ_NR_ORDERS]) { 0, 0, 100, 0, 100 },
 			(unsigned int[]) { 1, 2, 4, 4, 4, 4, 4, 4 });
 	/* A larger one does not take less. */
-	cfq_expect_work(test, &sizes, (u64[CFQ_NR_ORDERS]) { 100, 100, 200, 0, 100 },
+	cfq_expect_work(test, &sizes, READ, (u64[CFQ_NR_ORDERS]) { 100, 100, 200, 0, 100 },
 			(unsigned int[]) { 1, 1, 2, 2, 2, 2, 2, 2 });
+}
+
+static void cfq_test_sizes_written(struct kunit *test)
+{
+	static struct cfq_sizes sizes;
+
+	/* Nothing is known of writes: three times as much as reads, as said to be. */
+	cfq_expect_work(test, &sizes, READ, (u64[CFQ_NR_ORDERS]) { 100, 100, 200, 0, 100 },
+			(unsigned int[]) { 1, 1, 2, 2, 2, 2, 2, 2 });
+	cfq_expect_work(test, &sizes, WRITE, (u64[CFQ_NR_ORDERS]) { 0 },
+			(unsigned int[]) { 3, 3, 6, 6, 6, 6, 6, 6 });
+	/* Compared with reads, and what is not known as the one before, or the first. */
+	cfq_expect_work(test, &sizes, WRITE, (u64[CFQ_NR_ORDERS]) { 0, 500, 0, 0, 1200 },
+			(unsigned int[]) { 5, 5, 10, 10, 12, 12, 12, 12 });
+	/* Not less than a read, nor more than a larger one. */
+	cfq_expect_work(test, &sizes, WRITE, (u64[CFQ_NR_ORDERS]) { 500, 50, 0, 0, 900 },
+			(unsigned int[]) { 1, 1, 2, 2, 9, 9, 9, 9 });
+	cfq_expect_work(test, &sizes, WRITE, (u64[CFQ_NR_ORDERS]) { 500, 0, 0, 0, 700 },
+			(unsigned int[]) { 5, 5, 7, 7, 7, 7, 7, 7 });
+	/* No read is known: the smallest write is as said. */
+	memset(sizes.ns[READ], 0, sizeof(sizes.ns[READ]));
+	cfq_expect_work(test, &sizes, WRITE, (u64[CFQ_NR_ORDERS]) { 500, 0, 500, 0, 2000 },
+			(unsigned int[]) { 3, 3, 3, 6, 12, 24, 48, 96 });
+	/* It met a stall: none is nothing. */
+	cfq_expect_work(test, &sizes, WRITE, (u64[CFQ_NR_ORDERS]) { 900, 0, 0, 0, 1 },
+			(unsigned int[]) { 1, 1, 1, 1, 1, 1, 1, 1 });
+}
+
+/* How long one takes of a device of four servants, that are never all busy. */
+static void cfq_test_sizes_add(struct kunit *test)
+{
+	u64 ns = 0;
+
+	cfq_sizes_add(&ns, 26, 700, 80, 0);
+	KUNIT_EXPECT_EQ(test, ns, 25ULL);
+	/* One that has all of the device to itself says it all. */
+	ns = 0;
+	cfq_sizes_add(&ns, 80, 800, 80, 0);
+	KUNIT_EXPECT_EQ(test, ns, 80ULL);
+	/* As a part of what was known before, and no more than twice that. */
+	cfq_sizes_add(&ns, 160, 800, 80, 1);
+	KUNIT_EXPECT_EQ(test, ns, 120ULL);
+	cfq_sizes_add(&ns, 60000, 800, 80, 3);
+	KUNIT_EXPECT_EQ(test, ns, 150ULL);
+	/* What is far less counts at once. */
+	cfq_sizes_add(&ns, 100, 800, 80, 8);
+	KUNIT_EXPECT_EQ(test, ns, 100ULL);
 }
 
 static void cfq_test_page(struct kunit *test)
@@ -852,27 +899,27 @@ static void cfq_test_page(struct kunit *test)
 	KUNIT_EXPECT_LE(test, page_ns, 240ULL);
 }
 
-static u64 by_pages(unsigned int bytes)
+/* Where nothing is known of sizes, and a page that is written is @write_work. */
+static unsigned int by_pages(unsigned int bytes, bool write, unsigned int write_work)
 {
-	static const struct cfq_sizes unknown;
+	static struct cfq_sizes unknown;
 
-	return cfq_read_work(bytes, &unknown);
+	cfq_sizes_set_work(&unknown, write_work);
+	return cfq_size_work(bytes, write, &unknown);
 }
 
 static void cfq_test_request_work(struct kunit *test)
 {
 	const unsigned int page = CFQ_WORK_PAGE;
 
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, by_pages(0), page), page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, by_pages(4096), 5 * page), page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, by_pages(4096), 5 * page), 5 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(false, by_pages(4097), page), 2 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, by_pages(SZ_128K), page), 32 * page);
-	KUNIT_EXPECT_EQ(test, cfq_request_work(true, by_pages(UINT_MAX), page),
-			CFQ_WORK_MAX);
-	KUNIT_EXPECT_EQ(test,
-			cfq_request_work(true, by_pages(SZ_4M), CFQ_WRITE_WORK_MAX),
-			4 * cfq_request_work(true, by_pages(SZ_1M), CFQ_WRITE_WORK_MAX));
+	KUNIT_EXPECT_EQ(test, by_pages(0, false, page), page);
+	KUNIT_EXPECT_EQ(test, by_pages(4096, false, 5 * page), page);
+	KUNIT_EXPECT_EQ(test, by_pages(4096, true, 5 * page), 5 * page);
+	KUNIT_EXPECT_EQ(test, by_pages(4097, false, page), 2 * page);
+	KUNIT_EXPECT_EQ(test, by_pages(SZ_128K, true, page), 32 * page);
+	KUNIT_EXPECT_EQ(test, by_pages(UINT_MAX, true, page), CFQ_WORK_MAX);
+	KUNIT_EXPECT_EQ(test, by_pages(SZ_4M, true, CFQ_WRITE_WORK_MAX),
+			4 * by_pages(SZ_1M, true, CFQ_WRITE_WORK_MAX));
 
 	KUNIT_EXPECT_EQ(test, cfq_write_work(400, 80), 5 * page);
 	KUNIT_EXPECT_EQ(test, cfq_write_work(100, 80), page * 10 / 8);
@@ -1139,6 +1186,8 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_tree_wrap),
 	KUNIT_CASE(cfq_test_request_work),
 	KUNIT_CASE(cfq_test_sizes),
+	KUNIT_CASE(cfq_test_sizes_written),
+	KUNIT_CASE(cfq_test_sizes_add),
 	KUNIT_CASE(cfq_test_page),
 	KUNIT_CASE(cfq_test_completed),
 	KUNIT_CASE(cfq_test_others_due),

@@ -199,7 +199,8 @@ static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
 				 struct seq_file *m)
 {
 	const struct cfq_driver_data *dd = &cfqmd->dd;
-	const unsigned int work = cfq_read_work(SZ_64K, &dd->par.sizes);
+	const unsigned int work = cfq_size_work(SZ_64K, false, &dd->par.sizes);
+	const unsigned int write = cfq_size_work(SZ_4K, true, &dd->par.sizes);
 
 	seq_printf(m,
 		   "one_head %d\nqueued %u\ndriver %u\nlast_position %llu\nmean_cost_us %llu\nparallel %u.%02u\nwrite_work %u.%02u\nread_64k_work %u.%02u\nidle_timer %d\nwithheld %d\nwaiting %u\n",
@@ -208,8 +209,7 @@ static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
 		   div_u64(dd->mean_cost_ns, NSEC_PER_USEC),
 		   dd->par.parallel / CFQ_PARALLEL_ONE,
 		   dd->par.parallel % CFQ_PARALLEL_ONE * 100 / CFQ_PARALLEL_ONE,
-		   dd->par.write_work / CFQ_WORK_PAGE,
-		   dd->par.write_work % CFQ_WORK_PAGE * 100 / CFQ_WORK_PAGE,
+		   write / CFQ_WORK_PAGE, write % CFQ_WORK_PAGE * 100 / CFQ_WORK_PAGE,
 		   work / CFQ_WORK_PAGE, work % CFQ_WORK_PAGE * 100 / CFQ_WORK_PAGE,
 		   hrtimer_is_queued(&cfqmd->dd.idle_timer), cfqmd->withheld,
 		   cfqmd->nr_waiting);

@@ -105,17 +105,18 @@ struct cfq_tunables {
 /* Orders of sizes of requests, each of which takes as long for each page. */
 #define CFQ_NR_ORDERS	8U
 
-/* What reads of each size take of a busy device: block/cfq-device.c, 1. */
-struct cfq_sizes {
-	u64		read_ns[CFQ_NR_ORDERS];	/* of 1 << order pages; 0 if unknown */
-	unsigned int	samples[CFQ_NR_ORDERS];
-	u64		again_ns[CFQ_NR_ORDERS]; /* it is not tried before */
-	u64		pause_ns[CFQ_NR_ORDERS]; /* to the next trial, if it fails */
-	unsigned int	work[CFQ_NR_ORDERS + 1]; /* if by_order; else by pages */
-	bool		by_order;
+/* Reads of each order, and writes. */
+#define CFQ_NR_SIZES	(2 * CFQ_NR_ORDERS)
 
-	/* What is sent are almost only reads of this order, or none: CFQ_NR_ORDERS. */
-	unsigned int	order;
+/* What each size takes of a busy device: block/cfq-device.c, 1. */
+struct cfq_sizes {
+	u64		ns[2][CFQ_NR_ORDERS];	/* of 1 << order pages; 0 if unknown */
+	unsigned int	work[2][CFQ_NR_ORDERS + 1];
+	unsigned int	tries[CFQ_NR_SIZES];
+	u64		again_ns[CFQ_NR_SIZES]; /* it is not tried before */
+
+	/* What is sent is almost only of this size, or of none: CFQ_NR_SIZES. */
+	unsigned int	size;
 	u64		since_ns;
 	unsigned int	nr_before;	/* to be completed before a window begins */
 	unsigned int	sent;		/* about, of these, */
@@ -124,13 +125,13 @@ struct cfq_sizes {
 	unsigned int	others;		/* and of others */
 	unsigned int	others_work;
 	unsigned int	done;		/* completed in this window, */
-	u64		in_driver_ns;	/* after so long in all, */
-	u64		least_ns;	/* and at least */
+	u64		in_driver_ns;	/* after so long in all */
 	u64		start_ns;
-	unsigned long	seen;		/* orders; see cfq_sizes_look() */
+	unsigned long	seen;		/* sizes; see cfq_sizes_look() */
 
-	bool		trial;		/* only reads of trial_order are sent */
-	unsigned int	trial_order;
+	bool		trial;		/* only what is of trial_size is sent */
+	unsigned int	trial_size;
+	unsigned int	trial_depth;	/* so many are in the device then */
 	u64		until_ns;
 };
 
@@ -153,7 +154,7 @@ struct cfq_parallelism {
 
 	u64		page_ns[2];	/* that reads and writes take by themselves */
 	unsigned int	page_samples[2];
-	unsigned int	write_work;	/* of a page; see cfq_request_work() */
+	unsigned int	write_work;	/* of a page, by what they take by themselves */
 	u64		sample_until_ns; /* to be had; 0 if none was waited for */
 	bool		drain;		/* nothing is sent, for a sample */
 };

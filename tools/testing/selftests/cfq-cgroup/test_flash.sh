@@ -291,6 +291,22 @@ pages_of_16k() {
 		"$(shown device read_64k_work) >= 3.5 && $(shown device read_64k_work) <= 4.5"
 }
 
+writes_of_pages() {
+	title "flash that writes 16 KiB at once: writes of 4 and 64 KiB, a half each within 3 pp"
+	load_flash page_kb=16 read_us=200 program_us=1000 erase_us=2500
+	make_group g1
+	make_group g2
+	# shellcheck disable=SC2086 # options
+	start_load g1 - write 4 0 $DEEP
+	# shellcheck disable=SC2086 # options
+	start_load g2 - write 4 1000 $DEEP --bs=64k
+	watch_mb 0 1000 1000 1000
+	sleep 2
+	measure 4
+	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
+		"$(distance 50 50) <= 3"
+}
+
 # A few of the largest take so long that it is not measured what one takes.
 slow_sizes() {
 	title "slow flash, reads of 4 KiB, 1 MiB and 256 KiB: shares of 12.5, 75 and 12.5 %"
@@ -659,7 +675,7 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
 	beside_light_readers levels equal_levels sizes pages_of_16k slow_sizes by_request \
-	by_request_16 writes huge_writes stream streams one_page stream_owed thinking \
-	stream_behind own_small beside_rt discards stuck hung_group \
+	by_request_16 writes_of_pages writes huge_writes stream streams one_page stream_owed \
+	thinking stream_behind own_small beside_rt discards stuck hung_group \
 	: slow_writes faster computing huger_writes large_writes idle_discards \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
