@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # Groups that load a device side by side: what each had of it, and how long its requests took.
 #
-#	groups.sh DEVICE RAMP SECONDS PRIORITY:PROCESSES:LOAD[:DEPTH]...
+#	groups.sh DEVICE RAMP SECONDS PRIORITY:PROCESSES:LOAD[:DEPTH[:BYTES]]...
 #
-# LOAD is one of start_load's. With "idle" or "be/4" for PRIORITY it is of the root group's tasks. RAMP seconds pass before
+# LOAD is one of start_load's; seq has BYTES of its own. With "idle" or "be/4" for PRIORITY it is of the root group's tasks. RAMP seconds pass before
 # anything is counted. The groups' areas lie one after the other, GAP MB apart (0).
 
 EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
 . ./test_common.sh
 
-# start_group NR FIRST_MB PRIORITY PROCESSES LOAD [DEPTH]
+# start_group NR FIRST_MB PRIORITY PROCESSES LOAD [DEPTH [BYTES]]
 start_group() {
-	local nr=$1 group=g$1 first=$2 prio=$3 processes=$4 load=$5 depth=$6 task
+	local nr=$1 group=g$1 first=$2 prio=$3 processes=$4 load=$5 depth=$6 bytes=$7 task
 
 	case $prio in
 	idle | be/*)
@@ -27,6 +27,7 @@ start_group() {
 	set -- --ramp_time="$RAMP" --group_reporting --output="$OUT/fio.$nr.json" \
 		--output-format=json+ --percentile_list=50:99:99.9
 	[ -z "$depth" ] || set -- "$@" --ioengine=libaio --iodepth="$depth"
+	[ -z "$bytes" ] || set -- "$@" --bs="$bytes"
 	start_load "$group" "$task" "$load" "$processes" "$first" "$@"
 }
 
