@@ -134,4 +134,37 @@ while_busy() {
 	share_with slice_sync 10 10 30
 }
 
-run_cases defaults limits refused twins under_load while_busy
+# sent_with PENALTY KB MB...: after a read at 200 MB, four of a task that come at once, in this order
+sent_with() {
+	local traced=/sys/kernel/tracing/events/block/block_rq_issue/enable order
+
+	echo "$1" >"$QUEUE/iosched/back_seek_penalty"
+	echo "$2" >"$QUEUE/iosched/back_seek_max"
+	"$DD" if="$DEV" of=/dev/null bs=4k count=1 skip=51200 iflag=direct 2>/dev/null
+	echo >/sys/kernel/tracing/trace
+	echo 1 >"$traced"
+	fio --name=four --read_iolog="$TMP/iolog" --replay_no_stall=1 --direct=1 \
+		--ioengine=libaio --iodepth=4 --iodepth_batch_submit=4 >"$TMP/fio.four"
+	echo 0 >"$traced"
+	order=$(sed -n 's/.* block_rq_issue: .* R .* () \([0-9]*\) .*/\1/p' /sys/kernel/tracing/trace |
+		awk '{ printf("%s%d", NR > 1 ? " " : "", $1 / 2048) }')
+	echo "# back_seek_penalty $1, back_seek_max $2: $order"
+	[ "$order" = "$3 $4 $5 $6" ] || fail "not $3 $4 $5 $6"
+}
+
+nearest() {
+	title "the nearest to the head is sent next; what is behind it counts as further, or as last"
+	load_disk
+	{
+		printf 'fio version 2 iolog\n%s add\n%s open\n' "$DEV" "$DEV"
+		for mb in 199 210 191 230; do
+			echo "$DEV read $((mb * 1048576)) 4096"
+		done
+		echo "$DEV close"
+	} >"$TMP/iolog"
+	sent_with 2 16384 199 210 230 191
+	sent_with 100 16384 210 230 191 199
+	sent_with 2 512 210 230 191 199
+}
+
+run_cases defaults limits refused twins under_load while_busy nearest
