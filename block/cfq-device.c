@@ -45,9 +45,6 @@
 /* Time in which a sample of a request by itself must be had, or never. */
 #define CFQ_SAMPLE_WAIT_NS	(100 * NSEC_PER_MSEC)
 
-/* From one watched request to the next: often enough in a window. */
-#define CFQ_PROBE_GAP_NS	(100 * NSEC_PER_USEC)
-
 /*
  * What is sent next waits for all in the device, which gains of many requests,
  * but not of much data.  So a disk gets no more than this, others four times
@@ -315,7 +312,7 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 		cfq_sizes_sent(dd, rq, cfq_pages(bytes), work, now_ns);
 		if (bytes && cfq_sample_wanted(par, rq) ?
 		    !par->probe || !par->probe_alone :
-		    !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS)
+		    cfq_probe_due(par, now_ns))
 			cfq_start_probe(dd, rq, bytes, now_ns);
 	}
 	dd->work_in_driver += work;

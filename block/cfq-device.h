@@ -49,6 +49,14 @@ static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
 				  2 * cfq_work_cost_ns(dd, dd->work_in_driver));
 }
 
+/* From one watched request to the next: often enough in a window. */
+#define CFQ_PROBE_GAP_NS	(100 * NSEC_PER_USEC)
+
+static inline bool cfq_probe_due(const struct cfq_parallelism *par, u64 now_ns)
+{
+	return !par->probe && now_ns >= par->probe_sent_ns + CFQ_PROBE_GAP_NS;
+}
+
 /* Ask for requests again at @ns, or before. */
 static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
 {

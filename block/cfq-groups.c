@@ -59,11 +59,11 @@
  *    becomes its own.  Nobody rides beside a stream, or with many requests
  *    beside one with few, which would wait for all of these.
  *
- * 3. Flash: groups are mixed.  Each request is taken from the group of least
- *    virtual time.  But a device that takes all requests that there are leaves
- *    nothing to choose from.  So a group that had a part of group_slice more
- *    than the one most behind sends no more than keeps the device busy
- *    (block/cfq-device.c, 2), or waits even if it is not busy
+ * 3. Flash: groups are mixed.  Of what is queued each request is taken from the
+ *    group of least virtual time.  But a device that takes all requests that
+ *    there are leaves nothing to choose from.  So a group that had a part of
+ *    group_slice more than the one most behind sends no more than keeps the
+ *    device busy (block/cfq-device.c, 2), or waits even if it is not busy
  *    (block/cfq-heads.c, 3).  What others leave is not owed to them
  *    (cfqq_passes_others()).
  *

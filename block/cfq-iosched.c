@@ -31,7 +31,8 @@
  *    waits while a better one has requests in flight, up to
  *    cfq_class_wait_ns().  Without a head a queue waits only while the device
  *    is busy (block/cfq-device.c, 2): for a better class and, if it is ahead by
- *    a smaller lead, for queues of another level.
+ *    a smaller lead, for queues of another level.  While a part of it has nothing
+ *    to do, and nothing is queued, what comes is not queued, either.
  *
  * 3. Slices.  On a disk a sequential synchronous queue whose turn comes becomes
  *    the active one, and has the head for itself for a slice.  When it runs dry
@@ -372,8 +373,168 @@ static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	}
 }
 
+/*
+ * On a device without a head groups are owed little of what they left to @cfqq,
+ * but for a trial; CFQ_LINE_DEBT times that if tasks of theirs wait for descriptors.
+ */
+static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_entity *entity;
+	u64 lead_ns;
+
+	if (dd->one_head || dd->par.sizes.until_ns > now_ns)
+		return;
+	for (entity = cfq_above(&cfqq->entity); entity; entity = cfq_above(entity)) {
+		if (cfq_st_first(entity->st) == entity)
+			continue;
+		lead_ns = cfq_lead_ns(dd, entity, CFQ_MIXED_DEBT_PART);
+		if (cfq_st_forget_behind(entity, lead_ns, cfq_member_held_back) ||
+		    cfq_st_forget_behind(entity, CFQ_LINE_DEBT * lead_ns,
+					 cfq_member_ready))
+			dd->heads.passed_ns = now_ns;
+	}
+}
+
+/*
+ * A long request was held back, and @cfqq sends one to an empty device.  If
+ * that is another queue, which was waited for, it is charged the idle time.
+ */
+static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+
+	if (!dd->nr_in_driver && dd->held_cfqq != cfqq &&
+	    cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns) {
+		dd->charged_until_ns = max(dd->charged_until_ns,
+					   cfqq->last_end_ns);
+		cfqq_charge_idle(cfqq, cfq_charge_serial(dd, now_ns));
+	}
+	dd->held_cfqq = NULL;
+	dd->held_for_equal = false;
+}
+
+/* @rq of @cfqq is sent; without a head it costs about @cost_ns. */
+static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
+					     struct request *rq, u64 waited_ns,
+					     u64 cost_ns, u64 now_ns)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	const bool known = !cfq_charges_completed(dd, rq->cmd_flags);
+	struct cfq_entity *entity;
+	unsigned long charged_ns;
+
+	if (!dd->one_head && !dd->access_work) {
+		cfqq->cost_ns = cost_ns;
+		cfq_average_add(&dd->mean_cost_ns, cost_ns);
+	}
+	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
+	if (known)
+		trace_cfq_charge(cfqq, charged_ns, charged_ns, "request");
+	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
+		if (unlikely(cfq_classes_differ(entity->trees)))
+			entity->st->due_ns = now_ns +
+				cfq_class_wait_ns(dd, cfqq->cost_ns);
+		if (entity == &cfqq->entity)
+			cfqq_charge_entity(cfqq, charged_ns);
+		else
+			cfq_entity_charge(entity, charged_ns);
+	}
+	cfq_group_sent(cfqq->cfqd, blk_rq_sectors(rq), waited_ns,
+		       known ? charged_ns : 0);
+}
+
+static noinline void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
+				   u64 now_ns)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
+	const u64 queued_ns = rq->fifo_time;
+	u64 cost_ns;
+
+	/* Idle time of the device is charged to whom it was for. */
+	if (unlikely(dd->held_cfqq))
+		cfqq_end_hold(cfqq, now_ns);
+	if (!dd->nr_in_driver && cfqq->idle_until_ns >= now_ns) {
+		cfq_group_count(cfqd, CFQ_STAT_IDLE,
+				now_ns - dd->charged_until_ns);
+	} else if (!dd->nr_in_driver || (dd->one_head &&
+		   dd->sent_ns + cfq_stuck_ns(dd) <= now_ns)) {
+		/* It was for nobody, or all in the device is stuck. */
+		dd->charged_until_ns = max(dd->charged_until_ns, now_ns);
+	}
+	dd->sent_ns = now_ns;
+	if (dd->one_head && cfqq_keeps_head(cfqq))
+		cfqd->head_kept_ns = now_ns;
+	cfqq->idle_until_ns = 0;
+	cfqq->sent_ns = now_ns;
+	cfqd->sent_ns = now_ns;
+	if (cfqq->entity.class == CFQ_CLASS_RT)
+		dd->rt_until_ns = now_ns + NSEC_PER_SEC;
+
+	if (!cfqq_is_active(cfqq))
+		trace_cfq_select(cfqd, cfqq, &cfqq->entity, "request");
+	cfqq->since_fifo_check++;
+	cost_ns = cfq_device_sent(dd, rq, now_ns);
+	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
+	cfqd->nr_in_driver++;
+	cfqq->nr_in_driver++;
+
+	if (!cfqq->nr_queued)
+		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
+
+	cfqq_charge_sent(cfqq, rq, now_ns - min(now_ns, queued_ns), cost_ns,
+			 now_ns);
+}
+
+/* @rq of @cfqq, where it was queued, is sent; what follows it is nearest to its end. */
+static void cfqq_send_queued(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
+{
+	cfqd_dd(cfqq->cfqd)->last_position = rq_end_sector(rq);
+	cfqq_unlink_rq(cfqq, rq);
+	cfqq_dispatch(cfqq, rq, now_ns);
+}
+
+/* No request smaller than this takes long. */
+#define CFQ_LONG_BYTES	(64U << 10)
+
+/*
+ * Flash has a part with nothing to do, and nothing is queued, so there is nothing to
+ * choose from.  But now and then one goes the long way, to be watched.
+ */
+static __always_inline bool cfqq_sends_now(const struct cfq_queue *cfqq,
+					   struct request *rq, u64 now_ns)
+{
+	const struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+	const struct cfq_driver_data *dd = &cfqmd->dd;
+
+	return !cfqmd->nr_queued && cfq_device_spares(dd) &&
+	       !cfq_charges_completed(dd, rq->cmd_flags) && cfqq->sync &&
+	       !dd->strict && !dd->held_cfqq && !dd->par.drain && !dd->par.sizes.trial &&
+	       blk_rq_bytes(rq) < CFQ_LONG_BYTES && !cfq_sample_wanted(&dd->par, rq) &&
+	       !cfq_probe_due(&dd->par, now_ns) &&
+	       !cfq_group_must_wait(cfqq->cfqd);
+}
+
+/* Send @rq without queueing it: cfq_dispatch_request() takes it from the list. */
+static void cfqq_send_now(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
+{
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+
+	rq->fifo_time = now_ns;
+	rq->rq_flags |= RQF_STARTED;
+	list_add_tail(&rq->queuelist, &cfqmd->dispatch);
+	cfqmd->other_sent_ns = now_ns;
+	if (!cfqq_on_tree(cfqq))
+		cfqq_add_busy(cfqq, false, now_ns);
+	if (cfqq->nr_in_driver != cfqmd->dd.nr_in_driver)
+		cfqq_passes_others(cfqq, now_ns);
+	cfqmd->dd.last_position = rq_end_sector(rq);
+	cfqq_dispatch(cfqq, rq, now_ns);
+}
+
 static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
-			       blk_insert_t flags, u64 now_ns)
+			       struct cfq_io_cq *cic, blk_insert_t flags, u64 now_ns)
 {
 	struct request_queue *q = rq->q;
 	struct cfq_queue *cfqq = NULL;
@@ -393,8 +554,8 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	}
 
 	rcu_read_lock();
-	if (rq->elv.icq)
-		cfqq = cic_get_cfqq(icq_to_cic(rq->elv.icq), cfqmd, rq, now_ns);
+	if (likely(cic))
+		cfqq = cic_get_cfqq(cic, cfqmd, rq, now_ns);
 	rcu_read_unlock();
 	if (unlikely(!cfqq))
 		cfqq = &cfqmd->oom_cfqq;
@@ -405,15 +566,19 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	trace_block_rq_insert(rq);
 	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
 		 cfqq_jumps(cfqq, rq, now_ns);
-	cfqq_insert(cfqq, rq, urgent, now_ns);
-	if (rq->elv.icq)
-		cic_end_admission(icq_to_cic(rq->elv.icq));
-	cfq_ask_for(cfqq, urgent, now_ns);
-	/* One task may go on where another began: see cfq_try_merge(). */
-	if (cfqq->shared && rq_mergeable(rq))
-		elv_rqhash_add(q, rq);
-	if (!q->last_merge)
-		q->last_merge = rq;
+	if (!urgent && cfqq_sends_now(cfqq, rq, now_ns)) {
+		cfqq_send_now(cfqq, rq, now_ns);
+	} else {
+		cfqq_insert(cfqq, rq, urgent, now_ns);
+		cfq_ask_for(cfqq, urgent, now_ns);
+		/* One task may go on where another began: see cfq_try_merge(). */
+		if (cfqq->shared && rq_mergeable(rq))
+			elv_rqhash_add(q, rq);
+		if (!q->last_merge)
+			q->last_merge = rq;
+	}
+	if (likely(cic))
+		cic_end_admission(cic);
 }
 
 /* Decide anew what the device is (block/cfq-heads.c). */
@@ -439,10 +604,14 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 				struct list_head *list, blk_insert_t flags)
 {
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
+	struct cfq_io_cq *cic = NULL;
 	u64 now_ns = blk_time_get_ns();
 	struct request *rq, *next;
 	bool withheld;
 
+	/* Who inserts is who submits, but for what came back or had to wait for a flush. */
+	if (!(flags & BLK_MQ_INSERT_AT_HEAD))
+		cic = cfq_get_cic(hctx->queue);
 	cfq_lock(cfqmd);
 	withheld = cfqmd->withheld;
 	cfq_end_idle(cfqmd, now_ns);
@@ -450,7 +619,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 		cfq_decide_heads(cfqmd, now_ns);
 	list_for_each_entry_safe(rq, next, list, queuelist) {
 		list_del_init(&rq->queuelist);
-		cfq_insert_request(cfqmd, rq, flags, now_ns);
+		cfq_insert_request(cfqmd, rq, cic, flags, now_ns);
 	}
 	if (unlikely(cfqmd->repay_ns))
 		cfq_repay_later(cfqmd, now_ns);
@@ -469,7 +638,7 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 	struct cfq_cgroup *cfqc;
 	bool shared;
 
-	if (!rq->elv.icq || cfqq->sync != op_is_sync(bio->bi_opf) ||
+	if (cfqq->sync != op_is_sync(bio->bi_opf) ||
 	    cfq_opf_urgent(rq->cmd_flags) != cfq_opf_urgent(bio->bi_opf))
 		return false;
 	/* @rq may be of who is in debt, and wait for its turn. */
@@ -481,8 +650,7 @@ static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
 	if (cfqq->cfqd->cfqc != cfqc || cfqq->shared != shared)
 		return false;
 	if (!shared)
-		return rq->elv.icq->ioc == current->io_context &&
-		       cfqq->entity.class == cfq_ioprio_to_class(bio->bi_ioprio);
+		return cfqq == cfqq->cfqd->cfqmd->merge_cfqq;
 	return cfqq->ioprio == cfq_effective_ioprio(bio->bi_ioprio);
 }
 
@@ -757,11 +925,7 @@ static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
 	return entity ? cfqq_oldest_rq(entity_to_cfqq(entity)) : NULL;
 }
 
-/*
- * No request smaller than this takes long.  If one takes longer than this, the
- * device may idle for a part of that to let somebody go first.
- */
-#define CFQ_LONG_BYTES	(64U << 10)
+/* Of what takes longer, the device may idle for a part to let somebody go first. */
 #define CFQ_LONG_NS	(500 * NSEC_PER_USEC)
 #define CFQ_HOLD_PART	8
 
@@ -830,29 +994,6 @@ static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 	       cfqq_hold_large(cfqq, now_ns);
 }
 
-/*
- * On a device without a head groups are owed little of what they left to @cfqq,
- * but for a trial; CFQ_LINE_DEBT times that if tasks of theirs wait for descriptors.
- */
-static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
-{
-	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	struct cfq_entity *entity;
-	u64 lead_ns;
-
-	if (dd->one_head || dd->par.sizes.until_ns > now_ns)
-		return;
-	for (entity = cfq_above(&cfqq->entity); entity; entity = cfq_above(entity)) {
-		if (cfq_st_first(entity->st) == entity)
-			continue;
-		lead_ns = cfq_lead_ns(dd, entity, CFQ_MIXED_DEBT_PART);
-		if (cfq_st_forget_behind(entity, lead_ns, cfq_member_held_back) ||
-		    cfq_st_forget_behind(entity, CFQ_LINE_DEBT * lead_ns,
-					 cfq_member_ready))
-			dd->heads.passed_ns = now_ns;
-	}
-}
-
 static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
@@ -888,107 +1029,13 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 	return NULL;
 }
 
-/*
- * A long request was held back, and @cfqq sends one to an empty device.  If
- * that is another queue, which was waited for, it is charged the idle time.
- */
-static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
-{
-	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-
-	if (!dd->nr_in_driver && dd->held_cfqq != cfqq &&
-	    cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns) {
-		dd->charged_until_ns = max(dd->charged_until_ns,
-					   cfqq->last_end_ns);
-		cfqq_charge_idle(cfqq, cfq_charge_serial(dd, now_ns));
-	}
-	dd->held_cfqq = NULL;
-	dd->held_for_equal = false;
-}
-
-/* @rq of @cfqq is sent; without a head it costs about @cost_ns. */
-static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
-					     struct request *rq, u64 waited_ns,
-					     u64 cost_ns, u64 now_ns)
-{
-	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
-	const bool known = !cfq_charges_completed(dd, rq->cmd_flags);
-	struct cfq_entity *entity;
-	unsigned long charged_ns;
-
-	if (!dd->one_head && !dd->access_work) {
-		cfqq->cost_ns = cost_ns;
-		cfq_average_add(&dd->mean_cost_ns, cost_ns);
-	}
-	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
-	if (known)
-		trace_cfq_charge(cfqq, charged_ns, charged_ns, "request");
-	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
-		if (unlikely(cfq_classes_differ(entity->trees)))
-			entity->st->due_ns = now_ns +
-				cfq_class_wait_ns(dd, cfqq->cost_ns);
-		if (entity == &cfqq->entity)
-			cfqq_charge_entity(cfqq, charged_ns);
-		else
-			cfq_entity_charge(entity, charged_ns);
-	}
-	cfq_group_sent(cfqq->cfqd, blk_rq_sectors(rq), waited_ns,
-		       known ? charged_ns : 0);
-}
-
-static __always_inline void cfqq_dispatch(struct cfq_queue *cfqq,
-					  struct request *rq, u64 now_ns)
-{
-	struct cfq_data *cfqd = cfqq->cfqd;
-	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	const u64 queued_ns = rq->fifo_time;
-	u64 cost_ns;
-
-	/* Idle time of the device is charged to whom it was for. */
-	if (unlikely(dd->held_cfqq))
-		cfqq_end_hold(cfqq, now_ns);
-	if (!dd->nr_in_driver && cfqq->idle_until_ns >= now_ns) {
-		cfq_group_count(cfqd, CFQ_STAT_IDLE,
-				now_ns - dd->charged_until_ns);
-	} else if (!dd->nr_in_driver || (dd->one_head &&
-		   dd->sent_ns + cfq_stuck_ns(dd) <= now_ns)) {
-		/* It was for nobody, or all in the device is stuck. */
-		dd->charged_until_ns = max(dd->charged_until_ns, now_ns);
-	}
-	dd->sent_ns = now_ns;
-	if (dd->one_head && cfqq_keeps_head(cfqq))
-		cfqd->head_kept_ns = now_ns;
-	cfqq->idle_until_ns = 0;
-	cfqq->sent_ns = now_ns;
-	cfqd->sent_ns = now_ns;
-	if (cfqq->entity.class == CFQ_CLASS_RT)
-		dd->rt_until_ns = now_ns + NSEC_PER_SEC;
-
-	dd->last_position = rq_end_sector(rq);
-	cfqq_unlink_rq(cfqq, rq);
-
-	if (!cfqq_is_active(cfqq))
-		trace_cfq_select(cfqd, cfqq, &cfqq->entity, "request");
-	cfqq->since_fifo_check++;
-	cost_ns = cfq_device_sent(dd, rq, now_ns);
-	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
-	cfqd->nr_in_driver++;
-	cfqq->nr_in_driver++;
-
-	if (!cfqq->nr_queued)
-		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
-
-	cfqq_charge_sent(cfqq, rq, now_ns - min(now_ns, queued_ns), cost_ns,
-			 now_ns);
-}
-
 /* @rq is sent out of order: it is urgent, or its class is overdue. */
 static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
 	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
-	cfqq_dispatch(cfqq, rq, now_ns);
+	cfqq_send_queued(cfqq, rq, now_ns);
 	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | RQ_FIRST);
 	if (!dd->nr_first_in_driver++)
 		dd->first_since_ns = now_ns;
@@ -1010,7 +1057,7 @@ static struct request *cfqq_give_request(struct cfq_queue *cfqq, u64 now_ns)
 	if (!dd->one_head && cfq_sample_wanted(&dd->par, rq) &&
 	    cfq_lacks_sample(dd, rq, now_ns))
 		return NULL;
-	cfqq_dispatch(cfqq, rq, now_ns);
+	cfqq_send_queued(cfqq, rq, now_ns);
 	return rq;
 }
 

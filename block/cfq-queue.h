@@ -341,6 +341,7 @@ extern struct elevator_type iosched_cfq;
 
 /* block/cfq-tags.c */
 struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q);
+struct cfq_io_cq *cfq_get_cic(struct request_queue *q);
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data);
 void cfq_depth_updated(struct request_queue *q);
 struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic,

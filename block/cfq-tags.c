@@ -24,6 +24,22 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q)
 	return icq ? icq_to_cic(icq) : NULL;
 }
 
+/* The same, and it has one from now on, unless for want of memory. */
+struct cfq_io_cq *cfq_get_cic(struct request_queue *q)
+{
+	struct cfq_io_cq *cic = cfq_lookup_cic(q);
+	struct io_cq *icq;
+
+	if (likely(cic))
+		return cic;
+	icq = ioc_find_get_icq(q);
+	if (!icq)
+		return NULL;
+	/* The task itself has another. */
+	put_io_context(icq->ioc);
+	return icq_to_cic(icq);
+}
+
 /*
  * Places.  Where a group is limited (block/cfq-group-tags.c, 2), a request has
  * a place before it has a descriptor: else all who sleep for one could exceed
@@ -107,12 +123,12 @@ static noinline void cfq_place_request(struct request *rq,
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 
-	if (!READ_ONCE(cic->nr_places) &&
+	if (!(cic && READ_ONCE(cic->nr_places)) &&
 	    !((rq->cmd_flags & REQ_NOWAIT) && cfq_task_limited(rq->q, rq_is_sync(rq))))
 		return;
 
 	cfq_lock(cfqmd);
-	if (cic->nr_places) {
+	if (cic && cic->nr_places) {
 		WRITE_ONCE(cic->nr_places, cic->nr_places - 1);
 		rq->elv.priv[1] = cic->places;
 	} else {
@@ -512,16 +528,15 @@ static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd, u64 
 	WRITE_ONCE(cic->sync_slot, slot);
 }
 
-void cfq_prepare_request(struct request *rq)
+/* Whose @rq is has to be known before it is inserted, or without that. */
+static noinline void cfq_prepare_owned(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 
 	rq->elv.icq = ioc_find_get_icq(rq->q);
-	rq->elv.priv[1] = NULL;
-	rq->flush.seq = 0;
-	if (unlikely(op_is_flush(rq->cmd_flags)))
+	if (op_is_flush(rq->cmd_flags))
 		rq->fifo_time = ktime_get_ns();
-	if (unlikely(rq->cmd_flags & REQ_PREFLUSH)) {
+	if (rq->cmd_flags & REQ_PREFLUSH) {
 		rq->flush.seq = RQ_TO_FLUSH;
 		cfq_lock(cfqmd);
 		WRITE_ONCE(cfqmd->dd.nr_flushes, cfqmd->dd.nr_flushes + 1);
@@ -533,9 +548,19 @@ void cfq_prepare_request(struct request *rq)
 		}
 		cfq_unlock(cfqmd);
 	}
+}
 
-	if (unlikely(cfq_groups_limited()) && rq->elv.icq)
-		cfq_place_request(rq, icq_to_cic(rq->elv.icq));
+void cfq_prepare_request(struct request *rq)
+{
+	const struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+
+	rq->elv.icq = NULL;
+	rq->elv.priv[1] = NULL;
+	rq->flush.seq = 0;
+	if (unlikely(op_is_flush(rq->cmd_flags) || READ_ONCE(cfqmd->nr_admitted)))
+		cfq_prepare_owned(rq);
+	if (unlikely(cfq_groups_limited()))
+		cfq_place_request(rq, cfq_lookup_cic(rq->q));
 }
 
 /* @rq, on no queue, is done with: give up what was kept for it.  Any context. */

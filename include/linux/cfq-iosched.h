@@ -364,7 +364,7 @@ struct cfq_meta_data {
 	struct cfq_done		*records;	/* one a descriptor; NULL: no memory */
 	unsigned int		nr_records;	/* for each hardware queue */
 	unsigned int		record_stride;	/* as many, 0 if these share theirs */
-	struct list_head	dispatch;	/* not scheduled, but sent first */
+	struct list_head	dispatch;	/* not queued, and sent first */
 	struct list_head	urgent[2];	/* queued, before others; [0] written back */
 	unsigned int		nr_written_back; /* sent out of order, in the device */
 	u64			other_sent_ns;	/* when one was asked for in order */
@@ -373,7 +373,7 @@ struct cfq_meta_data {
 	struct cfq_data		*sync_writer;	/* whose sync write was last completed */
 	u64			sync_written_ns;
 	unsigned int		nr_queued;	/* on any cfq_queue */
-	struct cfq_queue	*last_cfqq;	/* got the last; NULL if it was freed */
+	struct cfq_queue	*last_cfqq;	/* queued the last; NULL if it was freed */
 	struct list_head	sent_cfqqs;	/* none queued, some in the device */
 	struct list_head	idle_cfqqs;	/* none, on their trees: group_idle */
 	bool			withheld;	/* no use in asking for a request now */

@@ -49,13 +49,13 @@ added() {
 }
 
 buffered() {
-	title "a request costs at most 900 instructions more than with mq-deadline"
-	added 900 --direct=0 --fadvise_hint=random
+	title "a request costs at most 650 instructions more than with mq-deadline"
+	added 650 --direct=0 --fadvise_hint=random
 }
 
 direct() {
-	title "with direct I/O, which a kernel thread may send, at most 1350 more"
-	added 1350
+	title "with direct I/O, which a kernel thread may send, at most 780 more"
+	added 780
 }
 
 limited_elsewhere() {
