@@ -10,8 +10,6 @@ EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
 . ./test_common.sh
 
-RAMP_S=0.5
-
 case $SCHED in
 kyber) module=kyber_iosched ;;
 mq-deadline) module=mq_deadline ;;
@@ -37,19 +35,10 @@ end_account() {
 	fact requests "$(($(requests) - before))"
 }
 
-requests() {
-	awk '{ print $1 }' "/sys/block/$DISK/stat"
-}
-
 if [ "$1" = batch ]; then
-	ms=$2 groups=$3
-	shift 3
-	DISK_PARAMS=$*
-	load_device null
-	start_batches "$groups" 1
-	sleep "$RAMP_S"
+	batch_device "$@"
 	start_account
-	sleep "$(awk "BEGIN { print $ms / 1000 }")"
+	sleep_ms "$2"
 	end_account
 	stop_loads ""
 elif [ "$1" = stat ]; then

@@ -105,6 +105,25 @@ start_batches() {
 	done
 }
 
+# batch_device batch MS GROUPS [PARAMETER...]: null_blk with these parameters, and groups with a job of
+# start_batches each, that have begun
+batch_device() {
+	local groups=$3
+
+	crowd_device "$@"
+	start_batches "$groups" 1
+	sleep 0.5
+}
+
+sleep_ms() {
+	sleep "$(awk "BEGIN { print $1 / 1000 }")"
+}
+
+# requests: that the device has read
+requests() {
+	awk '{ print $1 }' "/sys/block/$DISK/stat"
+}
+
 # record SECONDS: what the device counts for the groups in that time, and no more of the loads
 record() {
 	measure "$1"

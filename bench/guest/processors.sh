@@ -28,10 +28,6 @@ rate() {
 	RATE=$(awk "BEGIN { printf(\"%d\", $RATE / ($end - $begin)) }")
 }
 
-requests() {
-	awk '{ print $1 }' "/sys/block/$DISK/stat"
-}
-
 [ "$PEER" != iocost ] || cannot "no scheduler to take turns with"
 groups=$1 jobs=$2
 shift 2
