@@ -363,7 +363,7 @@ static bool cfq_member_too_far_ahead(const struct cfq_member *member)
 			   !cfq_order_matters(dd))
 		return false;
 	first = cfq_st_first(member_tree(member));
-	if (!first)
+	if (!first || first == &member->entity)
 		return false;
 	lead = cfq_lead_ns(dd, &member->entity, dd->one_head ?
 			   CFQ_RIDE_LEAD_PART : CFQ_MIXED_LEAD_PART);
