@@ -67,6 +67,7 @@
  * Flushes, and data that had to wait for one, do not pass through here.  On a
  * disk their time is charged when they end (cfq_end_flush()).
  */
+#include <linux/blk-cgroup.h>
 #include <linux/blk-mq.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -533,8 +534,17 @@ static void cfqq_send_now(struct cfq_queue *cfqq, struct request *rq, u64 now_ns
 	cfqq_dispatch(cfqq, rq, now_ns);
 }
 
+/* Is @rq, a read, for whom @before was, which the same task inserts with it? */
+static bool rq_goes_with(struct request *rq, struct request *before)
+{
+	return before && req_op(rq) == REQ_OP_READ && rq->cmd_flags == before->cmd_flags &&
+	       req_get_ioprio(rq) == req_get_ioprio(before) &&
+	       bio_blkcg_css(rq->bio) == bio_blkcg_css(before->bio);
+}
+
 static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
-			       struct cfq_io_cq *cic, blk_insert_t flags, u64 now_ns)
+			       struct request *before, struct cfq_io_cq *cic,
+			       blk_insert_t flags, u64 now_ns)
 {
 	struct request_queue *q = rq->q;
 	struct cfq_queue *cfqq = NULL;
@@ -554,7 +564,9 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	}
 
 	rcu_read_lock();
-	if (likely(cic))
+	if (rq_goes_with(rq, before))
+		cfqq = rq_cfqq(before);
+	else if (likely(cic))
 		cfqq = cic_get_cfqq(cic, cfqmd, rq, now_ns);
 	rcu_read_unlock();
 	if (unlikely(!cfqq))
@@ -606,7 +618,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 	struct cfq_io_cq *cic = NULL;
 	u64 now_ns = blk_time_get_ns();
-	struct request *rq, *next;
+	struct request *rq, *next, *before = NULL;
 	bool withheld;
 
 	/* Who inserts is who submits, but for what came back or had to wait for a flush. */
@@ -619,7 +631,8 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 		cfq_decide_heads(cfqmd, now_ns);
 	list_for_each_entry_safe(rq, next, list, queuelist) {
 		list_del_init(&rq->queuelist);
-		cfq_insert_request(cfqmd, rq, cic, flags, now_ns);
+		cfq_insert_request(cfqmd, rq, before, cic, flags, now_ns);
+		before = rq;
 	}
 	if (unlikely(cfqmd->repay_ns))
 		cfq_repay_later(cfqmd, now_ns);
