@@ -134,7 +134,7 @@ while_busy() {
 	share_with slice_sync 10 10 30
 }
 
-# sent_with PENALTY KB MB...: after a read at 200 MB, four of a task that come at once, in this order
+# sent_with PENALTY KB MB...: after a read at 200 MB, four of a task that come at once, so ordered
 sent_with() {
 	local traced=/sys/kernel/tracing/events/block/block_rq_issue/enable order
 
@@ -146,14 +146,15 @@ sent_with() {
 	fio --name=four --read_iolog="$TMP/iolog" --replay_no_stall=1 --direct=1 \
 		--ioengine=libaio --iodepth=4 --iodepth_batch_submit=4 >"$TMP/fio.four"
 	echo 0 >"$traced"
-	order=$(sed -n 's/.* block_rq_issue: .* R .* () \([0-9]*\) .*/\1/p' /sys/kernel/tracing/trace |
+	order=$(sed -n 's/.* block_rq_issue: .* R .* () \([0-9]*\) .*/\1/p' \
+		/sys/kernel/tracing/trace |
 		awk '{ printf("%s%d", NR > 1 ? " " : "", $1 / 2048) }')
 	echo "# back_seek_penalty $1, back_seek_max $2: $order"
 	[ "$order" = "$3 $4 $5 $6" ] || fail "not $3 $4 $5 $6"
 }
 
 nearest() {
-	title "the nearest to the head is sent next; what is behind it counts as further, or as last"
+	title "the nearest to the head is sent next; what is behind counts as further, or as last"
 	load_disk
 	{
 		printf 'fio version 2 iolog\n%s add\n%s open\n' "$DEV" "$DEV"
