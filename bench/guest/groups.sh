@@ -4,8 +4,8 @@
 #
 #	groups.sh DEVICE RAMP SECONDS PRIORITY:PROCESSES:LOAD[:DEPTH[:BYTES]]...
 #
-# LOAD is one of start_load's; seq has BYTES of its own. With "idle" or "be/4" for PRIORITY it is of the root group's tasks. RAMP seconds pass before
-# anything is counted. The groups' areas lie one after the other, GAP MB apart (0).
+# LOAD is one of start_load's; seq has BYTES of its own. With "idle" or "be/4" for PRIORITY it is of the root group's
+# tasks. RAMP seconds pass before anything is counted. The groups' areas lie one after the other, GAP MB apart (0).
 
 EXTRA=/guest/peers.sh
 # shellcheck source=tools/testing/selftests/cfq-cgroup/test_common.sh
