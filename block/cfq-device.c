@@ -339,8 +339,10 @@ void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 	unsigned int work;
 	u64 ns;
 
+	/* In a trial a few less are enough: all were sent that there are. */
 	if (service_ns && !cfq_sizes_blind(dd) &&
-	    in_driver_ns >= CFQ_BUSY_TIMES * cfq_sizes_service_ns(&dd->par)) {
+	    in_driver_ns * (sizes->trial ? 4 : 3) >=
+	    3 * CFQ_BUSY_TIMES * cfq_sizes_service_ns(&dd->par)) {
 		/* What was completed are a few others, too. */
 		ns = div_u64((now_ns - sizes->start_ns) * (sizes->sent + sizes->others),
 			     sizes->done);
@@ -402,17 +404,28 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 	}
 }
 
-/* May @rq be sent in a trial?  A few others may. */
-bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq)
+/*
+ * May @rq be sent in a trial?  A few others may: of little work, as far as is known,
+ * and by what they take by themselves of little time, which no request takes more of.
+ */
+bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	const struct cfq_sizes *sizes = &dd->par.sizes;
-	const unsigned int work = sizes->others_work +
-				  cfq_rq_work(dd, rq, rq_data_bytes(rq));
+	const unsigned int size = cfq_rq_size(rq), others = sizes->others + 1;
+	const unsigned int bytes = rq_data_bytes(rq), pages = cfq_pages(bytes);
+	const unsigned int work = sizes->others_work + cfq_rq_work(dd, rq, bytes);
+	u64 service_ns;
 
-	return cfq_rq_size(rq) == sizes->trial_size ||
-	       (sizes->size == sizes->trial_size &&
-		(sizes->others + 1) * CFQ_SIZES_PART <= sizes->sent &&
-		work * CFQ_SIZES_PART <= sizes->work_sent);
+	if (size == sizes->trial_size)
+		return true;
+	if (size == CFQ_NR_SIZES || sizes->size != sizes->trial_size ||
+	    others * CFQ_TRIAL_OTHERS_PART > sizes->sent ||
+	    work * CFQ_SIZES_PART > sizes->work_sent)
+		return false;
+	service_ns = cfq_service_of(dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)],
+				    pages);
+	return service_ns &&
+	       others * service_ns * CFQ_SIZES_PART <= now_ns - sizes->since_ns;
 }
 
 /* Nothing may be sent: end a trial that leaves the device idle.  Return: whether. */

@@ -116,7 +116,7 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done);
 void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns);
-bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq);
+bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 bool cfq_sizes_end_trial(struct cfq_driver_data *dd, u64 now_ns);
 
 /* With several heads, to get to the data is as much work as so many pages more. */
@@ -167,8 +167,12 @@ static inline void cfq_sizes_restart(struct cfq_sizes *sizes, u64 now_ns)
 	sizes->start_ns = now_ns;
 }
 
-/* With others up to such a part, of requests and of work, it is still of one size. */
+/*
+ * With others up to such a part, of requests and of work, it is still of one size.  In
+ * a trial: of the time, by what they take by themselves, as few are sent at all.
+ */
 #define CFQ_SIZES_PART		16
+#define CFQ_TRIAL_OTHERS_PART	2
 
 static inline bool cfq_op_has_data(blk_opf_t opf)
 {
@@ -190,6 +194,7 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, struct request *rq
 				  unsigned int pages, unsigned int work, u64 now_ns)
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
+	const unsigned int part = sizes->trial ? CFQ_TRIAL_OTHERS_PART : CFQ_SIZES_PART;
 	unsigned int size = CFQ_NR_SIZES;
 
 	if (dd->nr_in_driver >= CFQ_BUSY_TIMES)
@@ -208,7 +213,7 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, struct request *rq
 		sizes->others++;
 		sizes->others_work += work;
 	}
-	if (sizes->others * CFQ_SIZES_PART <= sizes->sent &&
+	if (sizes->others * part <= sizes->sent &&
 	    sizes->others_work * CFQ_SIZES_PART <= sizes->work_sent)
 		return;
 	sizes->size = size;
@@ -235,19 +240,21 @@ static inline u64 cfq_sizes_service_ns(const struct cfq_parallelism *par)
 
 /*
  * A trial begins with so many requests in the device.  If they come back sooner than
- * after so many times what one takes by itself, it gets twice as many, if there are.
+ * after so many times what one takes by itself, it gets twice as many, if there are;
+ * but none that are slow, as others wait, once they show that the device is busy.
  */
 #define CFQ_TRIAL_DEPTH		4U
 #define CFQ_TRIAL_TIMES		6
 
-static inline bool cfq_trial_deeper(const struct cfq_driver_data *dd)
+static inline bool cfq_trial_deeper(const struct cfq_driver_data *dd, u64 now_ns)
 {
 	const struct cfq_sizes *sizes = &dd->par.sizes;
+	const bool slow = sizes->start_ns + CFQ_SIZES_WINDOW_NS / 2 <= now_ns;
 
 	return sizes->size == sizes->trial_size &&
-	       2 * dd->nr_in_driver >= sizes->trial_depth &&
-	       sizes->in_driver_ns < CFQ_TRIAL_TIMES * sizes->done *
-				     cfq_sizes_service_ns(&dd->par);
+	       2 * dd->nr_in_driver > sizes->trial_depth &&
+	       sizes->in_driver_ns < (slow ? CFQ_BUSY_TIMES : CFQ_TRIAL_TIMES) *
+				     sizes->done * cfq_sizes_service_ns(&dd->par);
 }
 
 static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver_ns,
@@ -267,8 +274,8 @@ static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver
 	sizes->done++;
 	sizes->in_driver_ns += in_driver_ns;
 	if (unlikely(sizes->trial) && sizes->done == CFQ_TRIAL_DEPTH &&
-	    cfq_trial_deeper(dd)) {
-		sizes->trial_depth *= 2;
+	    cfq_trial_deeper(dd, now_ns)) {
+		sizes->trial_depth = 2 * dd->nr_in_driver;
 		sizes->nr_before = dd->nr_in_driver;
 		sizes->since_ns = now_ns;
 		return;

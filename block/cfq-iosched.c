@@ -987,7 +987,7 @@ static noinline bool cfqq_hold_large(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /* Is @cfqq held for a trial of one size?  Real time is not, wherever it is. */
-static noinline bool cfqq_hold_for_trial(const struct cfq_queue *cfqq)
+static noinline bool cfqq_hold_for_trial(const struct cfq_queue *cfqq, u64 now_ns)
 {
 	const struct cfq_entity *entity;
 
@@ -995,13 +995,13 @@ static noinline bool cfqq_hold_for_trial(const struct cfq_queue *cfqq)
 		if (entity->class == CFQ_CLASS_RT)
 			return false;
 	return cfq_first_better(&cfqq->cfqd->queues, cfqq->entity.class) ||
-	       !cfq_sizes_take(cfqd_dd(cfqq->cfqd), cfqq->next_rq);
+	       !cfq_sizes_take(cfqd_dd(cfqq->cfqd), cfqq->next_rq, now_ns);
 }
 
 static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 {
 	if (unlikely(cfqd_dd(cfqq->cfqd)->par.sizes.trial))
-		return cfqq_hold_for_trial(cfqq);
+		return cfqq_hold_for_trial(cfqq, now_ns);
 	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES ||
 			!cfq_op_has_data(cfqq->next_rq->cmd_flags)) &&
 	       cfqq_hold_large(cfqq, now_ns);
