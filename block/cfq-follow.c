@@ -82,30 +82,39 @@ static int cfq_take_line(const char *line, unsigned int *weight,
 	return 0;
 }
 
-/* It has a line for each device, so it is taken by pieces. */
-static int cfq_take_lines(struct file *file, unsigned int *weight,
-			  struct list_head *devices)
+/*
+ * Takes what was opened as @file, or failed to be.  It has a line for each
+ * device, so that is by pieces.
+ */
+static int cfq_take_file(struct file *file, unsigned int *weight,
+			 struct list_head *devices)
 {
 	char text[64], *line, *end;
 	size_t length = 0;
 	loff_t pos = 0;
-	ssize_t nr;
 	int ret;
 
-	while ((nr = kernel_read(file, text + length, sizeof(text) - 1 - length,
-				 &pos)) > 0) {
-		text[length + nr] = '\0';
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	while ((ret = kernel_read(file, text + length, sizeof(text) - 1 - length,
+				  &pos)) > 0) {
+		text[length + ret] = '\0';
 		for (line = text; (end = strchr(line, '\n')); line = end + 1) {
 			*end = '\0';
 			ret = cfq_take_line(line, weight, devices);
 			if (ret)
-				return ret;
+				goto out;
 		}
 		length = strlen(line);
 		memmove(text, line, length);
 	}
 	/* No line is as long as that. */
-	return !nr && length ? -EMSGSIZE : nr;
+	if (!ret && length)
+		ret = -EMSGSIZE;
+out:
+	/* fput() would leave all of a walk to the end of the system call. */
+	__fput_sync(file);
+	return ret;
 }
 
 /*
@@ -119,21 +128,14 @@ static int cfq_read_weight(char *path, const char *name, unsigned int *weight,
 		.mnt = cfq_follow_mnt, .dentry = cfq_follow_mnt->mnt_root,
 	};
 	const size_t length = strlen(path);
-	struct file *file;
 	int ret;
 
 	*weight = 0;
 	ret = snprintf(path + length, PATH_MAX - length, "/%s", name);
 	if (ret >= PATH_MAX - length)
 		return -ENAMETOOLONG;
-	file = file_open_root(&root, path, O_RDONLY, 0);
+	ret = cfq_take_file(file_open_root(&root, path, O_RDONLY, 0), weight, devices);
 	path[length] = '\0';
-	ret = PTR_ERR_OR_ZERO(file);
-	if (!ret) {
-		ret = cfq_take_lines(file, weight, devices);
-		/* fput() would leave all of a walk to the end of the system call. */
-		__fput_sync(file);
-	}
 	return ret == -ENOENT || ret == -ENODEV ? 0 : ret;
 }
 
@@ -210,19 +212,14 @@ static void cfq_follow_missed(const struct path *written)
 	const struct path path = {
 		.mnt = cfq_follow_mnt, .dentry = written->dentry,
 	};
-	unsigned int weight = 0;
-	struct file *file;
+	unsigned int weight = CFQ_WEIGHT_DEFAULT;
 	LIST_HEAD(devices);
 
 	if (IS_ENABLED(CONFIG_CFQ_CGROUP_IO) ||
 	    cfq_subsys->root != &cgrp_dfl_root ||
 	    list_empty(&cfq_root_cgroup()->row))
 		return;
-	file = dentry_open(&path, O_RDONLY, cfq_follow_cred);
-	if (IS_ERR(file))
-		return;
-	cfq_take_lines(file, &weight, &devices);
-	__fput_sync(file);
+	cfq_take_file(dentry_open(&path, O_RDONLY, cfq_follow_cred), &weight, &devices);
 	/* Some write the default. */
 	if (weight != CFQ_WEIGHT_DEFAULT || !list_empty(&devices))
 		pr_notice_once("cfq: %s was set in a group without cfq; write +cfq to cgroup.subtree_control of the groups above it\n",
