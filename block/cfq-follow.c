@@ -36,8 +36,9 @@ static const char * const cfq_followed_files[] = {
 	"io.weight", "io.bfq.weight",
 };
 
-/* One at a time, so that what was read last was there last. */
+/* One at a time, so that what was read last was there last; with this path. */
 static DEFINE_MUTEX(cfq_follow_mutex);
+static char cfq_follow_path[PATH_MAX];
 
 static struct fsnotify_group *cfq_follow_group;
 /* Read as ourselves: who has written may not be allowed to. */
@@ -118,29 +119,29 @@ out:
 }
 
 /*
- * Sets @weight of the group at @path, or 0; adds those for devices to @devices
- * if given.
+ * Sets @weight of the group at cfq_follow_path, or 0; adds those for devices to
+ * @devices if given.
  */
-static int cfq_read_weight(char *path, const char *name, unsigned int *weight,
+static int cfq_read_weight(const char *name, unsigned int *weight,
 			   struct list_head *devices)
 {
 	const struct path root = {
 		.mnt = cfq_follow_mnt, .dentry = cfq_follow_mnt->mnt_root,
 	};
-	const size_t length = strlen(path);
+	const size_t length = strlen(cfq_follow_path), left = PATH_MAX - length;
 	int ret;
 
 	*weight = 0;
-	ret = snprintf(path + length, PATH_MAX - length, "/%s", name);
-	if (ret >= PATH_MAX - length)
+	ret = snprintf(cfq_follow_path + length, left, "/%s", name);
+	if (ret >= left)
 		return -ENAMETOOLONG;
-	ret = cfq_take_file(file_open_root(&root, path, O_RDONLY, 0), weight, devices);
-	path[length] = '\0';
+	ret = cfq_take_file(file_open_root(&root, cfq_follow_path, O_RDONLY, 0),
+			    weight, devices);
+	cfq_follow_path[length] = '\0';
 	return ret == -ENOENT || ret == -ENODEV ? 0 : ret;
 }
 
-/* @path is for the name of the group. */
-static void cfq_follow(struct cgroup_subsys_state *css, char *path)
+static void cfq_follow(struct cgroup_subsys_state *css)
 {
 	struct cfq_followed now = { };
 	unsigned int weight;
@@ -150,11 +151,11 @@ static void cfq_follow(struct cgroup_subsys_state *css, char *path)
 	guard(mutex)(&cfq_follow_mutex);
 	if (css->cgroup->root != &cgrp_dfl_root)
 		return;
-	ret = cgroup_path(css->cgroup, path, PATH_MAX);
+	ret = cgroup_path(css->cgroup, cfq_follow_path, PATH_MAX);
 	for (nr = 0; nr < ARRAY_SIZE(cfq_followed_files) && !now.weight; nr++) {
 		if (ret >= 0)
-			ret = cfq_read_weight(path, cfq_followed_files[nr],
-					      &weight, nr ? NULL : &devices);
+			ret = cfq_read_weight(cfq_followed_files[nr], &weight,
+					      nr ? NULL : &devices);
 		if (ret < 0) {
 			cfq_settings_free(&devices);
 			cfq_follow_failed(ret);
@@ -169,28 +170,20 @@ static void cfq_follow(struct cgroup_subsys_state *css, char *path)
 	cfq_cgroup_follow(cfq_css_cgroup(css), &now, &devices);
 }
 
-static void cfq_follow_groups(struct cgroup_subsys_state *top, bool below)
+static void cfq_follow_groups(struct cgroup_subsys_state *top)
 {
-	char *path = kmalloc(PATH_MAX, GFP_KERNEL);
 	struct cgroup_subsys_state *css;
 
-	if (!path) {
-		cfq_follow_failed(-ENOMEM);
-		return;
-	}
 	rcu_read_lock();
 	css_for_each_descendant_pre(css, top) {
 		if (css_tryget_online(css)) {
 			rcu_read_unlock();
-			cfq_follow(css, path);
+			cfq_follow(css);
 			rcu_read_lock();
 			css_put(css);
 		}
-		if (!below)
-			break;
 	}
 	rcu_read_unlock();
-	kfree(path);
 }
 
 /* Our css of the cgroup of a directory, with a reference. */
@@ -254,12 +247,14 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 	css = cfq_dentry_css(parent);
 	dput(parent);
 	old = override_creds(cfq_follow_cred);
-	if (css) {
-		cfq_follow_groups(css, below);
-		css_put(css);
-	} else if (!below) {
+	if (css && below)
+		cfq_follow_groups(css);
+	else if (css)
+		cfq_follow(css);
+	else if (!below)
 		cfq_follow_missed(file);
-	}
+	if (css)
+		css_put(css);
 	revert_creds(old);
 	return 0;
 }
@@ -342,7 +337,7 @@ static void cfq_follow_begin(struct work_struct *work)
 	if (ret)
 		cfq_follow_failed(ret);
 	else if (cfq_follow_mark && xchg(&cfq_follow_all, 0))
-		cfq_follow_groups(cfq_cgroup_css(cfq_root_cgroup()), true);
+		cfq_follow_groups(cfq_cgroup_css(cfq_root_cgroup()));
 }
 
 /*
