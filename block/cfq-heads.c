@@ -63,16 +63,15 @@
 /* A request counts as much as so many pages more, as it may have to seek. */
 #define CFQ_DUEL_REQUEST_PAGES	16
 
-static void cfq_duel_init(struct cfq_duel *duel, bool of_turns, bool soon,
-			  u64 now_ns)
+static void cfq_duel_init(struct cfq_heads *heads, bool of_turns, u64 now_ns)
 {
 	const u64 unit_ns = of_turns ? CFQ_DUEL_UNIT_NS : CFQ_DUEL_FLASH_UNIT_NS;
 
-	*duel = (struct cfq_duel) {
+	heads->duel = (struct cfq_duel) {
 		.of_turns = of_turns,
 		.unit_ns = unit_ns,
 		.next_ns = now_ns,
-		.pause_ns = soon ? unit_ns : CFQ_DUEL_LONG_PAUSE_NS,
+		.pause_ns = heads->told_one ? unit_ns : CFQ_DUEL_LONG_PAUSE_NS,
 	};
 }
 
@@ -85,7 +84,7 @@ void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
 		.watched = told_one,
 	};
 	dd->strict = false;
-	cfq_duel_init(&dd->heads.duel, told_one, told_one, now_ns);
+	cfq_duel_init(&dd->heads, told_one, now_ns);
 }
 
 /* A device that says it has no head may have one if a read was as @slow as with one. */
@@ -348,7 +347,7 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 		heads->samples = 0;
 	may_have_one = told_one || (heads->watched && cfq_one_head_seen(heads));
 	if (heads->duel.of_turns != may_have_one)
-		cfq_duel_init(&heads->duel, may_have_one, false, now_ns);
+		cfq_duel_init(heads, may_have_one, now_ns);
 	if (may_have_one) {
 		heads->cpus_busy = false;
 		cfq_turns_duel(dd, now_ns);
