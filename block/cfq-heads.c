@@ -166,67 +166,6 @@ static u64 cfq_duel_rate(const struct cfq_duel *duel, int whose, u64 now_ns)
 				   now_ns - duel->phase_ns);
 }
 
-/*
- * The next phase, if there is a duel or one is @due.  Return: whether both ways
- * are measured.
- */
-static bool cfq_duel_go_on(struct cfq_duel *duel, bool due, u64 now_ns)
-{
-	/* Nobody asked in time, so it says nothing. */
-	if (duel->phase != CFQ_DUEL_NONE &&
-	    duel->next_ns + 2 * duel->unit_ns <= now_ns) {
-		duel->won = 0;
-		/* Strictness is right only as long as it is known to be. */
-		duel->other &= duel->of_turns;
-		cfq_duel_pause(duel, duel->pause_ns, now_ns);
-		return false;
-	}
-	if (duel->phase == CFQ_DUEL_OTHER)
-		return true;
-	if (duel->phase == CFQ_DUEL_SAME) {
-		duel->rate[0] = cfq_duel_rate(duel, 0, now_ns);
-		duel->rate[1] = cfq_duel_rate(duel, 1, now_ns);
-	}
-	if (duel->phase != CFQ_DUEL_NONE || (due && duel->again_ns <= now_ns))
-		cfq_duel_next(duel, duel->phase + 1, now_ns);
-	else
-		cfq_duel_next(duel, CFQ_DUEL_NONE, now_ns);
-	return false;
-}
-
-/* A duel was won or lost by the other way; so many in a row decide. */
-static void cfq_duel_end(struct cfq_duel *duel, bool won, unsigned int decide,
-			 u64 now_ns)
-{
-	const u64 pause_ns = won ? duel->unit_ns : duel->pause_ns;
-
-	duel->won = won ? duel->won + 1 : 0;
-	if (!won)
-		duel->pause_ns = min(2 * pause_ns, CFQ_DUEL_LONG_PAUSE_NS);
-	if (duel->won == decide) {
-		duel->won = 0;
-		duel->other = !duel->other;
-		duel->pause_ns = duel->unit_ns;
-	}
-	cfq_duel_pause(duel, pause_ns, now_ns);
-}
-
-/*
- * Is a duel worth it?  Not if one head was seen lately, nor without streams
- * that compete or several heads with something to do.
- */
-static bool cfq_turns_duel_due(const struct cfq_driver_data *dd, u64 now_ns)
-{
-	const struct cfq_heads *heads = &dd->heads;
-
-	if (heads->duel.other || (heads->many && dd->nr_in_driver > 1))
-		return dd->nr_in_driver > 1;
-	if (heads->told_one && cfq_one_head_seen(heads) &&
-	    heads->sample_ns + CFQ_HEADS_VALID_NS > now_ns)
-		return false;
-	return heads->competed_ns + CFQ_DUEL_REASON_NS > now_ns;
-}
-
 static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 {
 	const struct cfq_duel *duel = &heads->duel;
@@ -243,21 +182,6 @@ static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 	/* Flash need not have many heads to have none. */
 	return (heads->many || !heads->told_one) &&
 	       before && rate > before + before / 16;
-}
-
-static void cfq_turns_duel(struct cfq_driver_data *dd, u64 now_ns)
-{
-	struct cfq_heads *heads = &dd->heads;
-	struct cfq_duel *duel = &heads->duel;
-
-	if (duel->phase == CFQ_DUEL_NONE && heads->told_one &&
-	    cfq_one_head_seen(heads)) {
-		duel->other = false;
-		duel->won = 0;
-	}
-	if (cfq_duel_go_on(duel, cfq_turns_duel_due(dd, now_ns), now_ns))
-		cfq_duel_end(duel, cfq_turns_duel_won(heads, now_ns),
-			     CFQ_DUELS_WON, now_ns);
 }
 
 /*
@@ -311,22 +235,84 @@ static bool cfq_does_less(const struct cfq_duel *duel, u64 now_ns)
 	       cfq_duel_rate(duel, 0, now_ns) < duel->rate[0] * 3 / 4;
 }
 
-/* No head: must who is ahead wait even if the device has room? */
-static void cfq_strict_duel(struct cfq_driver_data *dd, u64 now_ns)
+/*
+ * Both ways are measured: the other one has won or lost.  So many in a row decide,
+ * but against strictness one.
+ */
+static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
+{
+	struct cfq_duel *duel = &heads->duel;
+	const bool won = duel->of_turns ? cfq_turns_duel_won(heads, now_ns) :
+			 cfq_strict_pays(heads, now_ns) != duel->other;
+	const u64 pause_ns = won ? duel->unit_ns : duel->pause_ns;
+
+	duel->won = won ? duel->won + 1 : 0;
+	if (!won)
+		duel->pause_ns = min(2 * pause_ns, CFQ_DUEL_LONG_PAUSE_NS);
+	if (duel->won == CFQ_DUELS_WON ||
+	    (duel->won && duel->other && !duel->of_turns)) {
+		duel->won = 0;
+		duel->other = !duel->other;
+		duel->pause_ns = duel->unit_ns;
+	}
+	cfq_duel_pause(duel, pause_ns, now_ns);
+}
+
+/* The next phase, if there is a duel or one is @due. */
+static void cfq_duel_go_on(struct cfq_heads *heads, bool due, u64 now_ns)
+{
+	struct cfq_duel *duel = &heads->duel;
+
+	if (duel->phase == CFQ_DUEL_NONE) {
+		due = due && duel->again_ns <= now_ns;
+		cfq_duel_next(duel, due ? CFQ_DUEL_SAME : CFQ_DUEL_NONE, now_ns);
+	} else if (duel->next_ns + 2 * duel->unit_ns <= now_ns) {
+		/* Nobody asked in time, so it says nothing. */
+		duel->won = 0;
+		/* Strictness is right only as long as it is known to be. */
+		duel->other &= duel->of_turns;
+		cfq_duel_pause(duel, duel->pause_ns, now_ns);
+	} else if (duel->phase == CFQ_DUEL_OTHER) {
+		cfq_duel_end(heads, now_ns);
+	} else {
+		if (duel->phase == CFQ_DUEL_SAME) {
+			duel->rate[0] = cfq_duel_rate(duel, 0, now_ns);
+			duel->rate[1] = cfq_duel_rate(duel, 1, now_ns);
+		}
+		cfq_duel_next(duel, duel->phase + 1, now_ns);
+	}
+}
+
+/*
+ * Is a duel of turns worth it?  Not if one head was seen lately, nor without
+ * streams that compete or several heads with something to do.
+ */
+static bool cfq_turns_duel_due(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
-	struct cfq_duel *duel = &heads->duel;
-	bool due = duel->other;
+	const bool one_head = heads->told_one && cfq_one_head_seen(heads);
 
+	if (one_head && heads->duel.phase == CFQ_DUEL_NONE) {
+		heads->duel.other = false;
+		heads->duel.won = 0;
+	}
+	if (heads->duel.other || (heads->many && dd->nr_in_driver > 1))
+		return dd->nr_in_driver > 1;
+	if (one_head && heads->sample_ns + CFQ_HEADS_VALID_NS > now_ns)
+		return false;
+	return heads->competed_ns + CFQ_DUEL_REASON_NS > now_ns;
+}
+
+/* No head: must who is ahead wait even if the device has room? */
+static bool cfq_strict_duel_due(struct cfq_heads *heads, u64 now_ns)
+{
 	cfq_watch_processors(heads, now_ns);
-	if (!duel->other)
-		due = heads->cpus_busy &&
-		      heads->passed_ns + CFQ_DUEL_REASON_NS > now_ns;
-	else if (!heads->cpus_busy || cfq_does_less(duel, now_ns))
-		duel->again_ns = now_ns;
-	if (cfq_duel_go_on(duel, due, now_ns))
-		cfq_duel_end(duel, cfq_strict_pays(heads, now_ns) != duel->other,
-			     duel->other ? 1 : CFQ_DUELS_WON, now_ns);
+	if (!heads->duel.other)
+		return heads->cpus_busy &&
+		       heads->passed_ns + CFQ_DUEL_REASON_NS > now_ns;
+	if (!heads->cpus_busy || cfq_does_less(&heads->duel, now_ns))
+		heads->duel.again_ns = now_ns;
+	return true;
 }
 
 /*
@@ -337,7 +323,7 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
 	bool told_one = cfq_told_one_head(dd->queue);
-	bool may_have_one;
+	bool may_have_one, due, other;
 
 	if (told_one != heads->told_one) {
 		cfq_device_forget(dd, now_ns);
@@ -350,11 +336,12 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 		cfq_duel_init(heads, may_have_one, now_ns);
 	if (may_have_one) {
 		heads->cpus_busy = false;
-		cfq_turns_duel(dd, now_ns);
-		dd->strict = told_one && cfq_duel_other(&heads->duel);
-		return !cfq_duel_other(&heads->duel);
+		due = cfq_turns_duel_due(dd, now_ns);
+	} else {
+		due = cfq_strict_duel_due(heads, now_ns);
 	}
-	cfq_strict_duel(dd, now_ns);
-	dd->strict = cfq_duel_other(&heads->duel);
-	return false;
+	cfq_duel_go_on(heads, due, now_ns);
+	other = cfq_duel_other(&heads->duel);
+	dd->strict = other && (told_one || !may_have_one);
+	return may_have_one && !other;
 }
