@@ -238,7 +238,7 @@ static const char *cfqc_weight_by(struct cfq_cgroup *cfqc, dev_t dev)
 			return settings->weight ? "device" : "io.weight:device";
 	if (cfqc->weight)
 		return "group";
-	return cfqc->followed.file ?: "default";
+	return cfqc->followed_file ?: "default";
 }
 
 static int cfqc_stat_show(struct seq_file *m, void *unused)

@@ -119,8 +119,8 @@ out:
 }
 
 /*
- * Sets @weight of the group at cfq_follow_path, or 0; adds those for devices to
- * @devices if given.
+ * Sets @weight of the group at cfq_follow_path, or 0 if it is as at first; adds
+ * those for devices to @devices if given.
  */
 static int cfq_read_weight(const char *name, unsigned int *weight,
 			   struct list_head *devices)
@@ -138,13 +138,15 @@ static int cfq_read_weight(const char *name, unsigned int *weight,
 	ret = cfq_take_file(file_open_root(&root, cfq_follow_path, O_RDONLY, 0),
 			    weight, devices);
 	cfq_follow_path[length] = '\0';
+	if (*weight == CFQ_WEIGHT_DEFAULT)
+		*weight = 0;
 	return ret == -ENOENT || ret == -ENODEV ? 0 : ret;
 }
 
 static void cfq_follow(struct cgroup_subsys_state *css)
 {
-	struct cfq_followed now = { };
-	unsigned int weight;
+	const char *file = NULL;
+	unsigned int weight = 0;
 	LIST_HEAD(devices);
 	int nr, ret;
 
@@ -152,22 +154,16 @@ static void cfq_follow(struct cgroup_subsys_state *css)
 	if (css->cgroup->root != &cgrp_dfl_root)
 		return;
 	ret = cgroup_path(css->cgroup, cfq_follow_path, PATH_MAX);
-	for (nr = 0; nr < ARRAY_SIZE(cfq_followed_files) && !now.weight; nr++) {
-		if (ret >= 0)
-			ret = cfq_read_weight(cfq_followed_files[nr], &weight,
-					      nr ? NULL : &devices);
-		if (ret < 0) {
-			cfq_settings_free(&devices);
-			cfq_follow_failed(ret);
-			return;
-		}
-		if (weight && weight != CFQ_WEIGHT_DEFAULT)
-			now = (struct cfq_followed) {
-				.weight = weight,
-				.file = cfq_followed_files[nr],
-			};
+	for (nr = 0; ret >= 0 && !weight && nr < ARRAY_SIZE(cfq_followed_files); nr++) {
+		file = cfq_followed_files[nr];
+		ret = cfq_read_weight(file, &weight, nr ? NULL : &devices);
 	}
-	cfq_cgroup_follow(cfq_css_cgroup(css), &now, &devices);
+	if (ret < 0) {
+		cfq_settings_free(&devices);
+		cfq_follow_failed(ret);
+		return;
+	}
+	cfq_cgroup_follow(cfq_css_cgroup(css), weight, weight ? file : NULL, &devices);
 }
 
 static void cfq_follow_groups(struct cgroup_subsys_state *top)

@@ -517,18 +517,17 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 }
 
 /*
- * What @cfqc follows from now on: for all devices, and what is set of @devices,
- * which it takes or frees.
+ * What @cfqc follows from now on: @weight of @file for all devices, and what is
+ * set of @devices, which it takes or frees.
  */
-void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
-		       const struct cfq_followed *followed,
-		       struct list_head *devices)
+void cfq_cgroup_follow(struct cfq_cgroup *cfqc, unsigned int weight,
+		       const char *file, struct list_head *devices)
 {
 	struct cfq_device_settings *settings, *next, *had;
 
 	cfqc_begin_change();
-	WRITE_ONCE(cfqc->followed.weight, followed->weight);
-	cfqc->followed.file = followed->file;
+	WRITE_ONCE(cfqc->followed, weight);
+	cfqc->followed_file = file;
 	list_for_each_entry(settings, &cfqc->devices, node)
 		settings->followed = 0;
 	list_for_each_entry_safe(settings, next, devices, node) {

@@ -27,17 +27,12 @@ struct cfq_device_settings {
 	unsigned int		max_held;	/* requests */
 };
 
-/* What a group without a weight of its own follows, for all devices. */
-struct cfq_followed {
-	unsigned int		weight;		/* 0 if there is none */
-	const char		*file;		/* of somebody else */
-};
-
 /* A group of tasks. */
 struct cfq_cgroup {
 	struct list_head	row;		/* its cfqds: block/cfq-grid.c */
 	unsigned int		weight;		/* 0: not set, so it follows */
-	struct cfq_followed	followed;
+	unsigned int		followed;	/* then, for all devices; or 0 */
+	const char		*followed_file;	/* of somebody else; NULL if 0 */
 	unsigned int		leaf_weight;	/* of its tasks beside child groups */
 	unsigned int		class;
 	unsigned int		max_held;	/* unless set for the device */
@@ -58,7 +53,7 @@ cfqc_device_weight(const struct cfq_cgroup *cfqc,
 /* The weight for all other devices; read locklessly it may be outdated. */
 static inline unsigned int cfqc_weight(const struct cfq_cgroup *cfqc)
 {
-	return READ_ONCE(cfqc->weight) ?: READ_ONCE(cfqc->followed.weight) ?:
+	return READ_ONCE(cfqc->weight) ?: READ_ONCE(cfqc->followed) ?:
 	       CFQ_WEIGHT_DEFAULT;
 }
 
@@ -79,9 +74,8 @@ int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 		   unsigned int value);
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value);
-void cfq_cgroup_follow(struct cfq_cgroup *cfqc,
-		       const struct cfq_followed *followed,
-		       struct list_head *devices);
+void cfq_cgroup_follow(struct cfq_cgroup *cfqc, unsigned int weight,
+		       const char *file, struct list_head *devices);
 void cfq_settings_free(struct list_head *devices);
 
 int cfq_follow_init(void);
