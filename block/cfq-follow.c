@@ -302,7 +302,7 @@ out:
 	return mnt;
 }
 
-static int cfq_follow_unified(struct fsnotify_group *group)
+static int cfq_follow_unified(void)
 {
 	struct vfsmount *mnt = cfq_follow_mnt ?: cfq_mount_unified();
 	struct fsnotify_mark *mark;
@@ -316,7 +316,7 @@ static int cfq_follow_unified(struct fsnotify_group *group)
 	mark = kzalloc_obj(*mark);
 	if (!mark)
 		return -ENOMEM;
-	fsnotify_init_mark(mark, group);
+	fsnotify_init_mark(mark, cfq_follow_group);
 	mark->mask = FS_MODIFY;
 	ret = fsnotify_add_mark(mark, mnt->mnt_sb, FSNOTIFY_OBJ_TYPE_SB, 0);
 	if (ret)
@@ -328,7 +328,7 @@ static int cfq_follow_unified(struct fsnotify_group *group)
 
 static void cfq_follow_begin(struct work_struct *work)
 {
-	const int ret = cfq_follow_unified(cfq_follow_group);
+	const int ret = cfq_follow_unified();
 
 	if (ret)
 		cfq_follow_failed(ret);
