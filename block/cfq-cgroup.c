@@ -66,8 +66,7 @@ static void cfqc_css_offline(struct cgroup_subsys_state *css)
 static void cfqc_css_free(struct cgroup_subsys_state *css)
 {
 	cfq_settings_free(&cfq_css_cgroup(css)->devices);
-	if (css != &cfq_root_css.css)
-		kfree(container_of(css, struct cfq_css, css));
+	kfree(container_of(css, struct cfq_css, css));
 }
 
 struct cgroup_subsys cfq_cgrp_subsys = {
