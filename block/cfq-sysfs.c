@@ -26,11 +26,9 @@ const struct cfq_tunables cfq_default_tunables = {
 };
 
 /*
- * A value that is no plain number is refused with -EINVAL, one out of range
- * with -ERANGE.
+ * A value in sysfs: a member of struct cfq_tunables in a unit.  One that is no
+ * plain number is refused with -EINVAL, one out of range with -ERANGE.
  */
-
-/* A value in sysfs: a member of struct cfq_tunables in a unit. */
 struct cfq_tunable {
 	size_t	offset;		/* of a u64 */
 	u64	unit;
@@ -71,12 +69,9 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 	return count;
 }
 
-#define CFQ_TUNABLE(name, member, _unit, _min, _max)			\
+#define CFQ_TUNABLE(name, member, unit, min, max)			\
 static const struct cfq_tunable cfq_##name = {				\
-	.offset = offsetof(struct cfq_tunables, member),		\
-	.unit = _unit,							\
-	.min = _min,							\
-	.max = _max,							\
+	offsetof(struct cfq_tunables, member), unit, min, max		\
 };									\
 									\
 static ssize_t cfq_##name##_show(struct elevator_queue *e, char *page)	\
