@@ -99,9 +99,9 @@ static inline u64 cfq_latency_slice_ns(u64 slice_ns, u64 base_ns,
 	return max(low_ns, mul_u64_u64_div_u64(slice_ns, target_ns, round_ns));
 }
 
-static inline bool cfq_is_seek(sector_t last_end, sector_t pos)
+static inline bool cfq_is_far(sector_t a, sector_t b, sector_t sectors)
 {
-	return abs_diff(pos, last_end) > CFQ_SEEK_SECTORS;
+	return abs_diff(a, b) > sectors;
 }
 
 static inline bool cfq_history_short(unsigned int samples)
@@ -116,11 +116,6 @@ static inline bool cfq_history_seeky(u32 history, unsigned int samples)
 
 	return cfq_history_short(samples) ? 2 * seeks >= samples :
 					    seeks > CFQ_SEEKY_BITS;
-}
-
-static inline bool cfq_is_close(sector_t pos, sector_t head)
-{
-	return abs_diff(pos, head) <= CFQ_CLOSE_SECTORS;
 }
 
 /*
@@ -149,11 +144,6 @@ static inline void cfq_average_add(u64 *average, u64 value)
  * much data: no disk has 512 MB/s.
  */
 #define CFQ_FAR_SECTORS		(64U << (20 - SECTOR_SHIFT))
-
-static inline bool cfq_is_far(sector_t a, sector_t b)
-{
-	return abs_diff(a, b) > CFQ_FAR_SECTORS;
-}
 
 static inline u64 cfq_head_least_ns(unsigned int pages)
 {

@@ -116,7 +116,7 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 		if (stream)
 			heads->duel.done[1] += pages + CFQ_DUEL_REQUEST_PAGES;
 	}
-	if (cfq_is_far(heads->position, done->position) &&
+	if (cfq_is_far(heads->position, done->position, CFQ_FAR_SECTORS) &&
 	    gap_ns < cfq_done_in_driver_ns(done)) {
 		cfq_heads_add(&heads->samples, &heads->soon,
 			      gap_ns < cfq_head_least_ns(pages));

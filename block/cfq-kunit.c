@@ -81,9 +81,9 @@ static void cfq_test_heads(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cfq_heads_many(samples, soon, false));
 	KUNIT_EXPECT_TRUE(test, cfq_heads_many(samples, soon, true));
 
-	KUNIT_EXPECT_FALSE(test, cfq_is_far(0, CFQ_FAR_SECTORS));
-	KUNIT_EXPECT_TRUE(test, cfq_is_far(0, CFQ_FAR_SECTORS + 1));
-	KUNIT_EXPECT_TRUE(test, cfq_is_far(CFQ_FAR_SECTORS + 1, 0));
+	KUNIT_EXPECT_FALSE(test, cfq_is_far(0, CFQ_FAR_SECTORS, CFQ_FAR_SECTORS));
+	KUNIT_EXPECT_TRUE(test, cfq_is_far(0, CFQ_FAR_SECTORS + 1, CFQ_FAR_SECTORS));
+	KUNIT_EXPECT_TRUE(test, cfq_is_far(CFQ_FAR_SECTORS + 1, 0, CFQ_FAR_SECTORS));
 }
 
 static void cfq_test_latency_slice(struct kunit *test)
@@ -204,10 +204,10 @@ static void cfq_test_ioprio(struct kunit *test)
 static void cfq_test_seek_history(struct kunit *test)
 {
 	/* Jumps in either direction count, small steps do not. */
-	KUNIT_EXPECT_TRUE(test, cfq_is_seek(1000000, 0));
-	KUNIT_EXPECT_TRUE(test, cfq_is_seek(1000000, 2000000));
-	KUNIT_EXPECT_FALSE(test, cfq_is_seek(1000, 1000));
-	KUNIT_EXPECT_FALSE(test, cfq_is_seek(1000, 200));
+	KUNIT_EXPECT_TRUE(test, cfq_is_far(1000000, 0, CFQ_SEEK_SECTORS));
+	KUNIT_EXPECT_TRUE(test, cfq_is_far(1000000, 2000000, CFQ_SEEK_SECTORS));
+	KUNIT_EXPECT_FALSE(test, cfq_is_far(1000, 1000, CFQ_SEEK_SECTORS));
+	KUNIT_EXPECT_FALSE(test, cfq_is_far(1000, 200, CFQ_SEEK_SECTORS));
 
 	/* A jump now and then is a stream. */
 	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x00010001, 32));
@@ -240,9 +240,10 @@ static void cfq_test_seek_cost(struct kunit *test)
 	/* Among those far behind the lowest sector comes first. */
 	KUNIT_EXPECT_LT(test, cfq_seek_cost(0, head, max_kb, penalty),
 			cfq_seek_cost(1, head, max_kb, penalty));
-	KUNIT_EXPECT_TRUE(test, cfq_is_close(head + CFQ_CLOSE_SECTORS, head));
-	KUNIT_EXPECT_FALSE(test, cfq_is_close(head - CFQ_CLOSE_SECTORS - 1,
-					      head));
+	KUNIT_EXPECT_FALSE(test, cfq_is_far(head + CFQ_CLOSE_SECTORS, head,
+					    CFQ_CLOSE_SECTORS));
+	KUNIT_EXPECT_TRUE(test, cfq_is_far(head - CFQ_CLOSE_SECTORS - 1, head,
+					   CFQ_CLOSE_SECTORS));
 }
 
 static void cfq_test_think_time(struct kunit *test)
