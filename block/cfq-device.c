@@ -115,7 +115,7 @@ void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q)
 /* Discards and the like have none. */
 static unsigned int rq_data_bytes(struct request *rq)
 {
-	return rq->bio && bio_has_data(rq->bio) ? blk_rq_bytes(rq) : 0;
+	return cfq_op_has_data(rq->cmd_flags) ? blk_rq_bytes(rq) : 0;
 }
 
 /* Pages the device may work on at once; of a request an array goes for with one head. */
