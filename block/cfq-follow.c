@@ -46,7 +46,7 @@ static const struct cred *cfq_follow_cred;
 
 /* Once version 2 is mounted: a mount of our own, and a mark on what is mounted. */
 static struct vfsmount *cfq_follow_mnt;
-static struct fsnotify_mark *cfq_follow_mark;
+static struct fsnotify_mark cfq_follow_mark;
 
 static void cfq_follow_begin(struct work_struct *work);
 static DECLARE_WORK(cfq_follow_work, cfq_follow_begin);
@@ -255,9 +255,9 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 	return 0;
 }
 
+/* There is one, which is not allocated. */
 static void cfq_follow_free_mark(struct fsnotify_mark *mark)
 {
-	kfree(mark);
 }
 
 static const struct fsnotify_ops cfq_follow_ops = {
@@ -304,25 +304,21 @@ out:
 
 static int cfq_follow_unified(void)
 {
-	struct vfsmount *mnt = cfq_follow_mnt ?: cfq_mount_unified();
-	struct fsnotify_mark *mark;
+	struct vfsmount *mnt;
 	int ret;
 
+	if (cfq_follow_mnt)
+		return 0;
+	mnt = cfq_mount_unified();
 	if (IS_ERR_OR_NULL(mnt))
 		return PTR_ERR(mnt);
+	/* Before an event needs it. */
 	cfq_follow_mnt = mnt;
-	if (cfq_follow_mark)
-		return 0;
-	mark = kzalloc_obj(*mark);
-	if (!mark)
-		return -ENOMEM;
-	fsnotify_init_mark(mark, cfq_follow_group);
-	mark->mask = FS_MODIFY;
-	ret = fsnotify_add_mark(mark, mnt->mnt_sb, FSNOTIFY_OBJ_TYPE_SB, 0);
-	if (ret)
-		fsnotify_put_mark(mark);
-	else
-		cfq_follow_mark = mark;
+	ret = fsnotify_add_mark(&cfq_follow_mark, mnt->mnt_sb, FSNOTIFY_OBJ_TYPE_SB, 0);
+	if (ret) {
+		cfq_follow_mnt = NULL;
+		mntput(mnt);
+	}
 	return ret;
 }
 
@@ -332,7 +328,7 @@ static void cfq_follow_begin(struct work_struct *work)
 
 	if (ret)
 		cfq_follow_failed(ret);
-	else if (cfq_follow_mark && xchg(&cfq_follow_all, 0))
+	else if (cfq_follow_mnt && xchg(&cfq_follow_all, 0))
 		cfq_follow_groups(cfq_cgroup_css(cfq_root_cgroup()));
 }
 
@@ -375,6 +371,8 @@ int __init cfq_follow_init(void)
 		put_cred(cfq_follow_cred);
 		return PTR_ERR(group);
 	}
+	fsnotify_init_mark(&cfq_follow_mark, group);
+	cfq_follow_mark.mask = FS_MODIFY;
 	/* Behind what an event needs. */
 	smp_store_release(&cfq_follow_group, group);
 	cfq_follow_soon(false);
@@ -388,10 +386,8 @@ void cfq_follow_exit(void)
 {
 	unregister_module_notifier(&cfq_follow_module_nb);
 	disable_work_sync(&cfq_follow_work);
-	if (cfq_follow_mark) {
-		fsnotify_destroy_mark(cfq_follow_mark, cfq_follow_group);
-		fsnotify_put_mark(cfq_follow_mark);
-	}
+	fsnotify_destroy_mark(&cfq_follow_mark, cfq_follow_group);
+	fsnotify_put_mark(&cfq_follow_mark);
 	fsnotify_put_group(cfq_follow_group);
 	/* Until nobody is in the functions above. */
 	fsnotify_wait_marks_destroyed();
