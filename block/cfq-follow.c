@@ -38,7 +38,8 @@ static const char * const cfq_followed_files[] = {
 
 /* One at a time, so that what was read last was there last; with this path. */
 static DEFINE_MUTEX(cfq_follow_mutex);
-static char cfq_follow_path[PATH_MAX];
+/* What is too long for a path is still so, as nothing is cut off. */
+static char cfq_follow_path[PATH_MAX + sizeof("/io.bfq.weight")];
 
 static struct fsnotify_group *cfq_follow_group;
 /* Read as ourselves: who has written may not be allowed to. */
@@ -118,52 +119,39 @@ out:
 	return ret;
 }
 
-/*
- * Sets @weight of the group at cfq_follow_path, or 0 if it is as at first; adds
- * those for devices to @devices if given.
- */
-static int cfq_read_weight(const char *name, unsigned int *weight,
-			   struct list_head *devices)
+static void cfq_follow(struct cgroup_subsys_state *css)
 {
 	const struct path root = {
 		.mnt = cfq_follow_mnt, .dentry = cfq_follow_mnt->mnt_root,
 	};
-	const size_t length = strlen(cfq_follow_path), left = PATH_MAX - length;
-	int ret;
-
-	*weight = 0;
-	ret = snprintf(cfq_follow_path + length, left, "/%s", name);
-	if (ret >= left)
-		return -ENAMETOOLONG;
-	ret = cfq_take_file(file_open_root(&root, cfq_follow_path, O_RDONLY, 0),
-			    weight, devices);
-	cfq_follow_path[length] = '\0';
-	if (*weight == CFQ_WEIGHT_DEFAULT)
-		*weight = 0;
-	return ret == -ENOENT || ret == -ENODEV ? 0 : ret;
-}
-
-static void cfq_follow(struct cgroup_subsys_state *css)
-{
-	const char *file = NULL;
+	const char *name = NULL;
 	unsigned int weight = 0;
+	int nr, length, ret;
 	LIST_HEAD(devices);
-	int nr, ret;
 
 	guard(mutex)(&cfq_follow_mutex);
 	if (css->cgroup->root != &cgrp_dfl_root)
 		return;
-	ret = cgroup_path(css->cgroup, cfq_follow_path, PATH_MAX);
-	for (nr = 0; ret >= 0 && !weight && nr < ARRAY_SIZE(cfq_followed_files); nr++) {
-		file = cfq_followed_files[nr];
-		ret = cfq_read_weight(file, &weight, nr ? NULL : &devices);
+	length = cgroup_path(css->cgroup, cfq_follow_path, PATH_MAX);
+	ret = min(length, 0);
+	for (nr = 0; !ret && !weight && nr < ARRAY_SIZE(cfq_followed_files); nr++) {
+		name = cfq_followed_files[nr];
+		snprintf(cfq_follow_path + length, sizeof(cfq_follow_path) - length,
+			 "/%s", name);
+		ret = cfq_take_file(file_open_root(&root, cfq_follow_path, O_RDONLY, 0),
+				    &weight, nr ? NULL : &devices);
+		if (ret == -ENOENT || ret == -ENODEV)
+			ret = 0;
+		/* As at first. */
+		if (weight == CFQ_WEIGHT_DEFAULT)
+			weight = 0;
 	}
-	if (ret < 0) {
+	if (ret) {
 		cfq_settings_free(&devices);
 		cfq_follow_failed(ret);
 		return;
 	}
-	cfq_cgroup_follow(cfq_css_cgroup(css), weight, weight ? file : NULL, &devices);
+	cfq_cgroup_follow(cfq_css_cgroup(css), weight, weight ? name : NULL, &devices);
 }
 
 static void cfq_follow_groups(struct cgroup_subsys_state *top)
