@@ -411,11 +411,11 @@ static inline void cfq_device_works(struct cfq_driver_data *dd,
 
 /* The device time of what was completed. */
 static inline u64 cfq_spent_ns(struct cfq_driver_data *dd,
-			       const struct cfq_done *done, unsigned int work,
-			       u64 in_driver_ns)
+			       const struct cfq_done *done)
 {
 	const u64 ns = dd->one_head ? cfq_charge_serial(dd, done->end_ns) :
-		cfq_charge_part(dd, done->end_ns, work, in_driver_ns);
+		cfq_charge_part(dd, done->end_ns, cfq_sent_work(done->sent),
+				cfq_done_in_driver_ns(done));
 
 	/* For longer a disk stood still. */
 	return cfq_op_has_data(done->opf) ? min(ns, CFQ_STUCK_NS) : ns;
@@ -428,7 +428,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 	const unsigned int work = cfq_sent_work(done->sent);
 	const u64 in_driver_ns = cfq_done_in_driver_ns(done);
 	const u64 now_ns = done->end_ns;
-	const u64 spent_ns = cfq_spent_ns(dd, done, work, in_driver_ns);
+	const u64 spent_ns = cfq_spent_ns(dd, done);
 	/* Of a discard it is by what others took. */
 	const unsigned int done_work = cfq_op_has_data(done->opf) ? work : CFQ_WORK_PAGE;
 

@@ -948,18 +948,18 @@ static void cfq_test_still_charge(struct kunit *test)
 	struct cfq_driver_data dd = { .one_head = true };
 	struct cfq_done done = { .end_ns = still_ns, .opf = REQ_OP_READ };
 
-	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), CFQ_STUCK_NS);
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done), CFQ_STUCK_NS);
 	done.end_ns += NSEC_PER_MSEC;
-	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0),
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done),
 			(u64)NSEC_PER_MSEC);
 	/* But who has a large part of it discarded. */
 	done.end_ns += still_ns;
 	done.opf = REQ_OP_DISCARD;
-	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), still_ns);
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done), still_ns);
 	/* What is appended to a zone is data. */
 	done.end_ns += still_ns;
 	done.opf = REQ_OP_ZONE_APPEND;
-	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done, 0, 0), CFQ_STUCK_NS);
+	KUNIT_EXPECT_EQ(test, cfq_spent_ns(&dd, &done), CFQ_STUCK_NS);
 }
 
 /* Requests of @work that come and go: what each kind is charged in the end. */
