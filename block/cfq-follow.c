@@ -213,13 +213,12 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 	const struct path *file = fsnotify_data_path(data, data_type);
 	struct cgroup_subsys_state *css;
 	const struct cred *old;
-	struct dentry *parent;
 	const char *name;
 	bool below;
 
 	if (!file)
 		return 0;
-	/* Nobody renames or removes what is open. */
+	/* Nobody renames or moves what is open. */
 	name = file->dentry->d_name.name;
 	/* Groups below may have come, or got those files. */
 	below = !strcmp(name, "cgroup.subtree_control");
@@ -227,9 +226,7 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 				   ARRAY_SIZE(cfq_followed_files), name) < 0)
 		return 0;
 
-	parent = dget_parent(file->dentry);
-	css = cfq_dentry_css(parent);
-	dput(parent);
+	css = cfq_dentry_css(file->dentry->d_parent);
 	old = override_creds(cfq_follow_cred);
 	if (css && below)
 		cfq_follow_groups(css);
