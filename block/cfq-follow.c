@@ -24,7 +24,6 @@
 #include <linux/module.h>
 #include <linux/mount.h>
 #include <linux/mutex.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
@@ -42,8 +41,6 @@ static DEFINE_MUTEX(cfq_follow_mutex);
 static char cfq_follow_path[PATH_MAX + sizeof("/io.bfq.weight")];
 
 static struct fsnotify_group *cfq_follow_group;
-/* Read as ourselves: who has written may not be allowed to. */
-static const struct cred *cfq_follow_cred;
 
 /* Once version 2 is mounted: a mount of our own, and a mark on what is mounted. */
 static struct vfsmount *cfq_follow_mnt;
@@ -196,7 +193,7 @@ static void cfq_follow_missed(const struct path *written)
 	    cfq_subsys->root != &cgrp_dfl_root ||
 	    list_empty(&cfq_root_cgroup()->row))
 		return;
-	cfq_take_file(dentry_open(&path, O_RDONLY, cfq_follow_cred), &weight, &devices);
+	cfq_take_file(dentry_open(&path, O_RDONLY, current_cred()), &weight, &devices);
 	/* Some write the default. */
 	if (weight != CFQ_WEIGHT_DEFAULT || !list_empty(&devices))
 		pr_notice_once("cfq: %s was set in a group without cfq; write +cfq to cgroup.subtree_control of the groups above it\n",
@@ -227,7 +224,8 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 		return 0;
 
 	css = cfq_dentry_css(file->dentry->d_parent);
-	old = override_creds(cfq_follow_cred);
+	/* Who has written may not be allowed to read. */
+	old = override_creds(kernel_cred());
 	if (css && below)
 		cfq_follow_groups(css);
 	else if (css)
@@ -347,15 +345,10 @@ static struct notifier_block cfq_follow_module_nb = {
 
 int __init cfq_follow_init(void)
 {
-	struct fsnotify_group *group = ERR_PTR(-ENOMEM);
+	struct fsnotify_group *group = fsnotify_alloc_group(&cfq_follow_ops, 0);
 
-	cfq_follow_cred = prepare_kernel_cred(&init_task);
-	if (cfq_follow_cred)
-		group = fsnotify_alloc_group(&cfq_follow_ops, 0);
-	if (IS_ERR(group)) {
-		put_cred(cfq_follow_cred);
+	if (IS_ERR(group))
 		return PTR_ERR(group);
-	}
 	fsnotify_init_mark(&cfq_follow_mark, group);
 	cfq_follow_mark.mask = FS_MODIFY;
 	/* Behind what an event needs. */
@@ -377,5 +370,4 @@ void cfq_follow_exit(void)
 	/* Until nobody is in the functions above. */
 	fsnotify_wait_marks_destroyed();
 	mntput(cfq_follow_mnt);
-	put_cred(cfq_follow_cred);
 }
