@@ -88,28 +88,25 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
 	cfq_sizes_set_work(&par->sizes, par->write_work);
 }
 
+/* What was learned was of another device, or of none; it is used as before. */
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
 	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_PAGE_UNKNOWN_NS;
 	dd->cost_work = 0;
 	dd->discard_ns = 0;
-	dd->access_work = 0;
 	memset(&dd->par, 0, sizeof(dd->par));
-	dd->par.sizes.size = CFQ_NR_SIZES;
 	dd->par.write_work = CFQ_WORK_PAGE;
-	cfq_sizes_set_work(&dd->par.sizes, CFQ_WORK_PAGE);
-	dd->par.window_start_ns = now_ns;
-	cfq_set_full_work(dd);
 	cfq_heads_forget(dd, now_ns);
+	cfq_device_set_one_head(dd, dd->one_head, now_ns);
 }
 
 /* @dd is all zeroes. */
 void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q)
 {
 	dd->queue = q;
+	dd->one_head = cfq_told_one_head(q);
 	dd->mean_cost_ns = CFQ_COST_UNKNOWN_NS;
 	cfq_device_forget(dd, 0);
-	cfq_device_set_one_head(dd, dd->heads.told_one, 0);
 }
 
 /* Discards and the like have none. */
