@@ -213,7 +213,6 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd,
 	par->probe_nr = dd->nr_in_driver;
 	par->probe_beside = dd->pages_in_driver;
 	par->probe_work = dd->work_in_driver;
-	par->probe_alone = cfq_alone(par->probe_beside, par->parallel);
 }
 
 /*
@@ -268,7 +267,7 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 	if (!write)
 		cfq_heads_watch(dd, ns > (par->probe_nr + 1) *
 				    cfq_head_least_ns(pages));
-	if (!par->probe_alone)
+	if (!cfq_alone(par->probe_beside, par->parallel))
 		return;
 	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns,
 		     cfq_parallel_pages(dd, par->probe_bytes));
@@ -308,7 +307,7 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	if (!dd->one_head) {
 		cfq_sizes_sent(dd, rq, cfq_pages(bytes), work, now_ns);
 		if (bytes && cfq_sample_wanted(par, rq) ?
-		    !par->probe || !par->probe_alone :
+		    !par->probe || !cfq_alone(par->probe_beside, par->parallel) :
 		    cfq_probe_due(par, now_ns))
 			cfq_start_probe(dd, rq, bytes, now_ns);
 	}

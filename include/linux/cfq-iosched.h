@@ -150,7 +150,6 @@ struct cfq_parallelism {
 	unsigned int	probe_nr;	/* requests in the device before it */
 	unsigned int	probe_beside;	/* pages of these */
 	unsigned int	probe_work;	/* and their work */
-	bool		probe_alone;	/* all but by itself */
 
 	u64		page_ns[2];	/* that reads and writes take by themselves */
 	unsigned int	page_samples[2];
