@@ -446,22 +446,20 @@ cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		 struct request *rq, struct cfq_cgroup **cfqc, u64 now_ns)
 {
 	const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, CFQ_SLOT_BEHALF);
-	struct cfq_cgroup *own = NULL, *cause = NULL;
 	enum cfq_slot slot = CFQ_SLOT_SYNC;
+	struct cfq_cgroup *cause = NULL;
 	struct bio *bio;
 
 	__rq_for_each_bio(bio, rq) {
-		slot = cfq_bio_slot(bio, &own);
-		if (slot == CFQ_SLOT_BEHALF) {
-			*cfqc = own;
+		slot = cfq_bio_slot(bio, cfqc);
+		if (slot == CFQ_SLOT_BEHALF)
 			return slot;
-		}
 	}
 	if (cfqmd->sync_writer && cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns)
 		cause = cfqmd->sync_writer->cfqc;
 	else if (cfqq && cfqq->sent_ns + NSEC_PER_SEC > now_ns)
 		cause = cfqq->cfqd->cfqc;
-	if (!cause || cause == own)
+	if (!cause || cause == *cfqc)
 		return slot;
 	*cfqc = cause;
 	return CFQ_SLOT_BEHALF;
