@@ -476,6 +476,7 @@ static noinline void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 	if (!cfqq_is_active(cfqq))
 		trace_cfq_select(cfqd, cfqq, &cfqq->entity, "request");
 	cfqq->since_fifo_check++;
+	rq->rq_flags |= RQF_STARTED;
 	cost_ns = cfq_device_sent(dd, rq, now_ns);
 	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
 	cfqd->nr_in_driver++;
@@ -523,7 +524,6 @@ static void cfqq_send_now(struct cfq_queue *cfqq, struct request *rq, u64 now_ns
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 
 	rq->fifo_time = now_ns;
-	rq->rq_flags |= RQF_STARTED;
 	list_add_tail(&rq->queuelist, &cfqmd->dispatch);
 	cfqmd->other_sent_ns = now_ns;
 	if (!cfqq_on_tree(cfqq))
@@ -1186,9 +1186,7 @@ choose:
 				 cfq_end_stuck(cfqmd, now_ns)));
 		cfqmd->other_sent_ns = now_ns;
 	}
-	if (rq) {
-		rq->rq_flags |= RQF_STARTED;
-	} else {
+	if (!rq) {
 		cfq_set_withheld(cfqmd, true, now_ns);
 		if (unlikely(cfq_done_meanwhile(cfqmd))) {
 			cfq_set_withheld(cfqmd, false, now_ns);
@@ -1436,7 +1434,7 @@ static void cfq_release_request(struct request *rq, bool came_back)
 	rq_to_done(rq, &done, ktime_get_ns());
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
-	if (done.charged & RQ_IN_DRIVER) {
+	if (rq->rq_flags & RQF_STARTED) {
 		/* Do not learn from it. */
 		if (cfqmd->dd.par.probe == rq)
 			cfqmd->dd.par.probe = NULL;

@@ -47,14 +47,13 @@ static inline struct cfq_queue *rq_cfqq(struct request *rq)
 }
 
 /*
- * While a request is in the device, elv.priv[1] holds what it was charged in
- * advance, in ns, and flags: in the device, sent out of order, and, from
- * insertion on, counted within limits.
+ * While a request is in the device (RQF_STARTED), elv.priv[1] holds what it was
+ * charged in advance, in ns, and flags: sent out of order, and, from insertion on,
+ * counted within limits.
  */
-#define RQ_IN_DRIVER	1UL
-#define RQ_FIRST	2UL
-#define RQ_HELD		4UL
-#define RQ_FLAGS	(RQ_IN_DRIVER | RQ_FIRST | RQ_HELD)
+#define RQ_FIRST	1UL
+#define RQ_HELD		2UL
+#define RQ_FLAGS	(RQ_FIRST | RQ_HELD)
 
 /* In flush.seq until the flush begins. */
 #define RQ_TO_FLUSH	BIT(31)
@@ -69,8 +68,7 @@ static inline unsigned long rq_set_charged(struct request *rq, u64 ns)
 	const unsigned long charged = cfq_charged_ns(min_t(u64, ns,
 							   NSEC_PER_SEC));
 
-	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | charged |
-				   RQ_IN_DRIVER);
+	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | charged);
 	return charged;
 }
 
