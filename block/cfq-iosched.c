@@ -398,6 +398,40 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 }
 
 /*
+ * Charge @cfqq all of @ns, unless it is favoured: then as if it weighed, at
+ * level 4, one and a half times as much as all others, which leaves them two
+ * fifths.
+ */
+static inline void cfqq_charge_entity(struct cfq_queue *cfqq, s64 ns)
+{
+	unsigned int others;
+	s64 due_ns = ns;
+
+	if (unlikely(cfqq->cfqd->favoured_cfqq == cfqq) && cfqq_on_tree(cfqq) &&
+	    cfqd_dd(cfqq->cfqd)->one_head) {
+		others = cfqq->entity.st->total_weight - cfqq->entity.weight;
+		others += others / 2;
+		if (others > CFQ_WEIGHT_DEFAULT)
+			due_ns = div_s64(ns * CFQ_WEIGHT_DEFAULT, others);
+		cfqq->cfqd->favours_ns += ns - due_ns;
+	}
+	cfq_entity_charge(&cfqq->entity, due_ns);
+}
+
+/* Charge @cfqq and its group what the device spent, less the estimate charged before. */
+void cfqq_charge(struct cfq_queue *cfqq, u64 spent_ns, u64 estimate_ns,
+		 const char *reason)
+{
+	cfqq_charge_entity(cfqq, spent_ns - estimate_ns);
+	if (cfqd_dd(cfqq->cfqd)->one_head)
+		cfqq_count_favour(cfqq, spent_ns);
+	if (cfqq_is_active(cfqq))
+		cfqq->slice_used_ns += spent_ns;
+	cfq_group_charge(cfqq->cfqd, spent_ns - estimate_ns, spent_ns);
+	trace_cfq_charge(cfqq, spent_ns, estimate_ns, reason);
+}
+
+/*
  * A long request was held back, and @cfqq sends one to an empty device.  If
  * that is another queue, which was waited for, it is charged the idle time.
  */
@@ -1315,8 +1349,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 			/* Learn by and by what is always so; twice as long is not rare. */
 			learn_ns = min(learn_ns, 2 * spent_ns);
 		}
-		cfqq_charge(cfqq, spent_ns - estimate_ns, spent_ns);
-		trace_cfq_charge(cfqq, spent_ns, estimate_ns, "request");
+		cfqq_charge(cfqq, spent_ns, estimate_ns, "request");
 		cfq_average_add(&cfqq->cost_ns, learn_ns);
 		cfq_average_add(&dd->mean_cost_ns, learn_ns);
 	} else if (unlikely(dd->held_cfqq) && !dd->nr_in_driver &&
@@ -1522,10 +1555,8 @@ static noinline void cfq_end_flush(struct request *rq)
 	ns = clamp_t(s64, dd->flush_ns, 0, now_ns - min(now_ns, rq->fifo_time));
 	dd->flush_ns -= ns;
 	last = cic_last_sync(icq_to_cic(rq->elv.icq), cfqmd);
-	if (last) {
-		cfqq_charge(last, ns, ns);
-		trace_cfq_charge(last, ns, 0, "flush");
-	}
+	if (last)
+		cfqq_charge(last, ns, 0, "flush");
 unlock:
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }

@@ -256,9 +256,8 @@ void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns)
 /* The device, or a part of it, was kept idle for @cfqq. */
 void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 {
-	cfqq_charge(cfqq, ns, ns);
+	cfqq_charge(cfqq, ns, 0, "idle");
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_IDLE, ns);
-	trace_cfq_charge(cfqq, ns, 0, "idle");
 }
 
 /* End the slice of @cfqd, if there is one; @end says why. */

@@ -232,43 +232,10 @@ static inline bool cfq_entity_in_driver(struct cfq_entity *entity)
 				       cfq_member_in_driver(entity);
 }
 
-/*
- * Charge @cfqq all of @ns, unless it is favoured: then as if it weighed, at
- * level 4, one and a half times as much as all others, which leaves them two
- * fifths.
- */
-static inline void cfqq_charge_entity(struct cfq_queue *cfqq, s64 ns)
-{
-	unsigned int others;
-	s64 due_ns = ns;
-
-	if (unlikely(cfqq->cfqd->favoured_cfqq == cfqq) && cfqq_on_tree(cfqq) &&
-	    cfqd_dd(cfqq->cfqd)->one_head) {
-		others = cfqq->entity.st->total_weight - cfqq->entity.weight;
-		others += others / 2;
-		if (others > CFQ_WEIGHT_DEFAULT)
-			due_ns = div_s64(ns * CFQ_WEIGHT_DEFAULT, others);
-		cfqq->cfqd->favours_ns += ns - due_ns;
-	}
-	cfq_entity_charge(&cfqq->entity, due_ns);
-}
-
-void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns);
-
-/* Charge @cfqq and its group; @spent_ns is what the device really spent. */
-static inline void cfqq_charge(struct cfq_queue *cfqq, s64 ns, u64 spent_ns)
-{
-	cfqq_charge_entity(cfqq, ns);
-	if (cfqd_dd(cfqq->cfqd)->one_head)
-		cfqq_count_favour(cfqq, spent_ns);
-	if (cfqq_is_active(cfqq))
-		cfqq->slice_used_ns += spent_ns;
-	cfq_group_charge(cfqq->cfqd, ns, spent_ns);
-}
-
 /* block/cfq-queue.c */
 extern struct kmem_cache *cfq_pool;
 bool cfqq_seeky(const struct cfq_queue *cfqq);
+void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns);
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns);
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq);
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq);
@@ -336,6 +303,8 @@ static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 /* block/cfq-iosched.c */
 extern struct elevator_type iosched_cfq;
+void cfqq_charge(struct cfq_queue *cfqq, u64 spent_ns, u64 estimate_ns,
+		 const char *reason);
 
 /* block/cfq-tags.c */
 struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q);
