@@ -1246,25 +1246,22 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	const bool active = cfqq_is_active(cfqq);
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_entity *next;
+	bool first;
 
 	if (!dd->one_head || !cfqq->sync || !cfqq->owned ||
-	    !cfq_group_has_turn(cfqd) || cfq_must_empty(dd))
+	    !cfq_group_has_turn(cfqd) || cfq_must_empty(dd) ||
+	    (cfqd->active_cfqq && !active) ||
+	    cfq_first_better(&cfqd->queues, cfqq->entity.class))
 		return 0;
-	if (cfq_first_better(&cfqd->queues, cfqq->entity.class))
-		return 0;
-	if (cfqq_is_active(cfqq)) {
-		if (cfqq_wants_slice(cfqq) &&
-		    !cfq_active_slice_over(cfqd, now_ns))
-			return dd->tun.slice_idle_ns;
-	} else if (cfqd->active_cfqq) {
-		return 0;
-	}
-	if (cfq_st_first(cfqq->entity.st) != &cfqq->entity)
-		return 0;
-	if (cfqq_wants_slice(cfqq) && !cfqq_is_active(cfqq))
+	first = cfq_st_first(cfqq->entity.st) == &cfqq->entity;
+	if (cfqq_wants_slice(cfqq) &&
+	    (active ? !cfq_active_slice_over(cfqd, now_ns) : first))
 		return dd->tun.slice_idle_ns;
+	if (!first)
+		return 0;
 	/* Would another class or group get its time, or one that keeps the head? */
 	next = cfq_st_next(&cfqq->entity);
 	if ((!next || cfqq_keeps_head(entity_to_cfqq(next))) &&
