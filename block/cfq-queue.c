@@ -345,7 +345,6 @@ void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	cfqq_update_weight(cfqq);
 }
 
-/* Takes over a reference on @cfqd. */
 static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 				    unsigned short ioprio)
 {
@@ -354,16 +353,15 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 	cfqq = kmem_cache_alloc_node(cfq_pool,
 				     GFP_NOWAIT | __GFP_ZERO | __GFP_NOWARN,
 				     cfqd_dd(cfqd)->queue->node);
-	if (!cfqq) {
-		cfq_group_put(cfqd);
+	if (!cfqq)
 		return NULL;
-	}
+	cfqd->ref++;
 	cfqq_init(cfqq, cfqd, sync, ioprio);
 	cfqq->pid = current->pid;
 	return cfqq;
 }
 
-/* The shared queue of @cfqd, with a reference.  Takes over one on @cfqd. */
+/* The shared queue of @cfqd, with a reference. */
 static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 					      unsigned short ioprio)
 {
@@ -371,15 +369,13 @@ static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 
 	slot = &cfqd->shared_cfqq[sync][cfq_ioprio_to_class(ioprio)]
 				 [IOPRIO_PRIO_LEVEL(ioprio)];
-	if (*slot) {
-		cfqq_update_weight(*slot);
-		cfq_group_put(cfqd);
-	} else {
+	if (!*slot) {
 		*slot = cfqq_alloc(cfqd, sync, ioprio);
 		if (!*slot)
 			return NULL;
 		(*slot)->shared = true;
 	}
+	cfqq_update_weight(*slot);
 	(*slot)->ref++;
 	return *slot;
 }
@@ -420,6 +416,7 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 	}
 	cfqq = slot >= CFQ_SLOT_SYNC ? cfqq_alloc(cfqd, true, ioprio) :
 		cfqd_get_shared_cfqq(cfqd, slot != CFQ_SLOT_ASYNC, ioprio);
+	cfq_group_put(cfqd);
 	rcu_assign_pointer(cic->cfqq[slot], cfqq);
 	return cfqq;
 }
