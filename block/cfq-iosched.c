@@ -278,18 +278,15 @@ static bool cfq_sleep_until(u64 until_ns, unsigned int state)
 
 static void cfq_repay(struct callback_head *work)
 {
-	struct cfq_repayment *repayment;
-	u64 until_ns, deaf_until_ns, now_ns = ktime_get_ns();
+	struct cfq_repayment *repayment = container_of(work, struct cfq_repayment, work);
+	const u64 until_ns = min(repayment->until_ns,
+				 ktime_get_ns() + repayment->borrowed_ns);
 
-	repayment = container_of(work, struct cfq_repayment, work);
-	until_ns = min(repayment->until_ns, now_ns + repayment->borrowed_ns);
-	deaf_until_ns = repayment->deaf_until_ns;
-	kfree(repayment);
-	/* io_uring runs task work there as well, with a mutex held. */
-	if (current->in_execve)
-		until_ns = 0;
-	if (cfq_sleep_until(min(until_ns, deaf_until_ns), TASK_KILLABLE))
+	/* In execve io_uring runs task work as well, with a mutex held. */
+	if (!current->in_execve &&
+	    cfq_sleep_until(min(until_ns, repayment->deaf_until_ns), TASK_KILLABLE))
 		cfq_sleep_until(until_ns, TASK_INTERRUPTIBLE);
+	kfree(repayment);
 	module_put(THIS_MODULE);
 }
 
