@@ -284,10 +284,8 @@ static noinline void cfqq_free(struct cfq_queue *cfqq)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 
-	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver))
+	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver || cfqq_is_active(cfqq)))
 		return;
-	if (cfqq_is_active(cfqq))
-		cfq_expire_active(cfqd, ktime_get_ns(), "left");
 	if (cfqq_on_tree(cfqq))
 		cfqq_leave(cfqq, cfqq->last_end_ns);
 	if (cfqd->favoured_cfqq == cfqq)
@@ -313,16 +311,16 @@ void cfqq_put(struct cfq_queue *cfqq)
 void cfqq_disown(struct cfq_queue *cfqq)
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
+	bool waited_for = cfqmd->dd.strict;
 
 	WRITE_ONCE(cfqq->owned, false);
 	if (cfqq->nr_in_driver)
 		cfq_done_meanwhile(cfqmd);
 	if (cfqq_is_active(cfqq) && !cfqq->nr_queued) {
 		cfq_expire_active(cfqq->cfqd, ktime_get_ns(), "left");
-		if (cfqmd->withheld)
-			cfq_ask_at(&cfqmd->dd, 0);
+		waited_for = true;
 	}
-	if (cfqmd->dd.strict && cfqmd->withheld)
+	if (waited_for && cfqmd->withheld)
 		cfq_ask_at(&cfqmd->dd, 0);
 	cfqq_put(cfqq);
 }
