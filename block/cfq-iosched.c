@@ -913,17 +913,12 @@ static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
 	return used_ns >= cfqq_slice_ns(cfqq);
 }
 
-/* Does the active queue decide?  Then *@cfqqp is to be served, or NULL to wait for it. */
-static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
-			      struct cfq_queue **cfqqp)
+/* The active queue, if it may send; or NULL, to wait for it unless its slice ended. */
+static struct cfq_queue *cfq_select_active(struct cfq_data *cfqd, u64 now_ns)
 {
+	struct cfq_queue *cfqq = cfqd->active_cfqq, *close;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	struct cfq_queue *cfqq = cfqd->active_cfqq;
 	const char *end = "preempted";
-
-	*cfqqp = NULL;
-	if (!cfqq)
-		return false;
 
 	if (cfq_first_better(&cfqd->queues, cfqq->entity.class))
 		goto expire;
@@ -935,26 +930,24 @@ static bool cfq_select_active(struct cfq_data *cfqd, u64 now_ns,
 		end = slice ? "used" : "seeky";
 		if (!slice || cfq_active_slice_over(cfqd, now_ns))
 			goto expire;
-		if (cfqq_may_dispatch(cfqq))
-			*cfqqp = cfqq;
-		return true;
+		return cfqq_may_dispatch(cfqq) ? cfqq : NULL;
 	}
 
 	end = cfqq->owned ? "drain" : "left";
 	if (!cfqq->owned || cfq_must_empty(dd))
 		goto expire;
 
-	*cfqqp = cfq_pass_slice(cfqq, now_ns);
-	if (*cfqqp || cfqq->nr_in_driver)
-		return true;
+	close = cfq_pass_slice(cfqq, now_ns);
+	if (close || cfqq->nr_in_driver)
+		return close;
 	if (cfqq->idle_until_ns > now_ns) {
 		cfq_ask_at(dd, cfqq->idle_until_ns);
-		return true;
+		return NULL;
 	}
 	end = "idle";
 expire:
 	cfq_expire_active(cfqd, now_ns, end);
-	return false;
+	return NULL;
 }
 
 /* The oldest request of an overdue class of @cfqd, or of any if its group is overdue. */
@@ -1045,8 +1038,11 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 	enum cfq_class class;
 	bool slice;
 
-	if (cfq_select_active(cfqd, now_ns, &cfqq))
-		return cfqq;
+	if (cfqd->active_cfqq) {
+		cfqq = cfq_select_active(cfqd, now_ns);
+		if (cfqd->active_cfqq)
+			return cfqq;
+	}
 
 	for (class = 0; class < CFQ_NR_CLASSES; class++) {
 		struct cfq_service_tree *st = &cfqd->queues.of[class];
