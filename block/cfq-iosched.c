@@ -1152,15 +1152,12 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
 					  u64 now_ns)
 {
-	struct request *rq = list_first_entry_or_null(&cfqmd->urgent[1],
-						      struct request, queuelist);
+	const bool written_back = !list_empty(&cfqmd->urgent[0]) &&
+				  !(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
+				  cfqmd->nr_written_back < 2 * cfqmd->dd.tun.quantum;
 
-	if (!list_empty(&cfqmd->urgent[0]) &&
-	    !(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
-	    cfqmd->nr_written_back < 2 * cfqmd->dd.tun.quantum)
-		rq = list_first_entry(&cfqmd->urgent[0], struct request,
-				      queuelist);
-	return rq;
+	return list_first_entry_or_null(&cfqmd->urgent[!written_back], struct request,
+					queuelist);
 }
 
 /*
