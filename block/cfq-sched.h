@@ -152,13 +152,11 @@ cfq_st_forget_behind(struct cfq_entity *entity, u64 lead_ns,
 		return false;
 	while (next != entity && !ready(next))
 		next = cfq_st_next(next);
-	excess = cfq_entity_lead(next, first) - lead_ns;
-	if (excess <= (s64)lead_ns)
+	if (cfq_entity_lead(next, first) <= 2 * (s64)lead_ns)
 		return false;
-	while (excess > 0) {
+	while ((excess = cfq_entity_lead(next, first) - lead_ns) > 0) {
 		cfq_entity_advance(first, excess);
 		first = cfq_st_first(entity->st);
-		excess = cfq_entity_lead(next, first) - lead_ns;
 	}
 	return true;
 }
