@@ -170,9 +170,8 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 	struct cfq_data *own;
 	bool behalf;
 
-	rcu_read_lock();
-	cfq_bio_cgroup(rq->bio, &behalf);
-	rcu_read_unlock();
+	scoped_guard(rcu)
+		cfq_bio_cgroup(rq->bio, &behalf);
 	if (!(rq->cmd_flags & REQ_SWAP))
 		return behalf || !cfqq->sync || cfq_thread_holds_up(rq->cmd_flags);
 	if (!behalf || (current->flags & PF_KTHREAD))
@@ -886,7 +885,7 @@ static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_
 	const sector_t head = cfqd_dd(active->cfqd)->last_position;
 	int nr;
 
-	for (nr = 0; entity && nr < CFQ_COOPERATORS; nr++) {
+	for (nr = 0; entity && nr < CFQ_COOPERATORS; entity = cfq_st_next(entity), nr++) {
 		struct cfq_queue *cfqq = entity_to_cfqq(entity);
 
 		if (cfqq->sync && cfqq->nr_queued &&
@@ -896,7 +895,6 @@ static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_
 			cfqq->slice_used_ns = active->slice_used_ns;
 			return cfqq;
 		}
-		entity = cfq_st_next(entity);
 	}
 	return NULL;
 }
