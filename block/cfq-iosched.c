@@ -1666,9 +1666,6 @@ static void cfq_exit_sched(struct elevator_queue *eq)
 	struct cfq_meta_data *cfqmd = eq->elevator_data;
 	struct request_queue *q = cfqmd->dd.queue;
 
-	cfq_lock(cfqmd);
-	cfq_end_idle(cfqmd, U64_MAX);
-	cfq_unlock(cfqmd);
 	cfq_groups_exit(cfqmd);
 	kvfree(cfqmd->records);
 	/* What ends above may still have started it. */

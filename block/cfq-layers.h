@@ -126,9 +126,9 @@ static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
 
 static inline void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 {
-	spin_lock_irq(&cfqmd->lock);
+	cfq_lock(cfqmd);
 	cfq_data_exit(&cfqmd->root);
-	spin_unlock_irq(&cfqmd->lock);
+	cfq_unlock(cfqmd);
 }
 
 static inline struct cfq_cgroup *cfq_current_cgroup(void) { return NULL; }
