@@ -626,11 +626,9 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 /* Decide anew what the device is (block/cfq-heads.c). */
 static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	const bool strict = cfqmd->dd.strict;
-	bool one_head = cfq_heads_decide(&cfqmd->dd, now_ns);
+	const bool one_head = cfq_heads_decide(&cfqmd->dd, now_ns);
 
-	if (strict != cfqmd->dd.strict)
-		WRITE_ONCE(cfqmd->nothing_to_send, false);
+	WRITE_ONCE(cfqmd->nothing_to_send, false);
 	if (one_head == cfqmd->dd.one_head)
 		return;
 	cfqmd->dd.held_cfqq = NULL;
@@ -639,7 +637,6 @@ static noinline void cfq_decide_heads(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfq_end_idle(cfqmd, U64_MAX);
 	cfq_groups_end_turn(cfqmd, now_ns, "drain");
 	cfq_device_set_one_head(&cfqmd->dd, one_head, now_ns);
-	WRITE_ONCE(cfqmd->nothing_to_send, false);
 }
 
 static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
