@@ -91,13 +91,11 @@ bool cfq_task_limited(struct request_queue *q, bool sync)
 static void cfq_wait_for_place(struct request_queue *q)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
-	struct io_cq *icq = ioc_find_get_icq(q);
+	struct cfq_io_cq *cic = cfq_get_cic(q);
 	struct cfq_data *cfqd;
-	struct cfq_io_cq *cic;
 
-	if (!icq)
+	if (!cic)
 		return;
-	cic = icq_to_cic(icq);
 	cfq_lock(cfqmd);
 	cfqd = cfq_group_get_place(cfqmd, true);
 	if (cfqd && cic->nr_places && cic->places != cfqd) {
@@ -111,7 +109,6 @@ static void cfq_wait_for_place(struct request_queue *q)
 		WRITE_ONCE(cic->nr_places, cic->nr_places + 1);
 	}
 	cfq_unlock(cfqmd);
-	put_io_context(icq->ioc);
 }
 
 /*
