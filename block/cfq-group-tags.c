@@ -297,22 +297,19 @@ static struct cfq_data *cfq_overdue_waiting_group(struct cfq_data *group, u64 no
 }
 
 /* A task of @cfqd begins to wait, or the last one may go on. */
-void cfq_group_line(struct cfq_data *cfqd, bool begun)
+void cfq_group_line(struct cfq_data *cfqd, bool in_line)
 {
-	struct cfq_member *member;
+	struct cfq_member *member = cfqd_leaf(cfqd);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	for (member = cfqd_leaf(cfqd); member->group; member = member_above(member)) {
-		if (begun && member_in_line(member))
-			return;
-		if (begun) {
+	for (; member->group && member_in_line(member) != in_line;
+	     member = member_above(member)) {
+		if (in_line)
 			member_join_line(member);
-			continue;
-		}
-		member_leave_line(member);
-		if (cfq_next_in_line(member->group, NULL, 0, false))
-			return;
+		else
+			member_leave_line(member);
+		in_line = cfq_next_in_line(member->group, NULL, 0, false);
 	}
 }
 

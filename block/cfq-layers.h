@@ -74,7 +74,7 @@ struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned int nr);
-void cfq_group_line(struct cfq_data *cfqd, bool begun);
+void cfq_group_line(struct cfq_data *cfqd, bool in_line);
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
 void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns);
@@ -156,7 +156,7 @@ static inline bool cfq_group_has_room(struct cfq_data *cfqd,
 	       (class == CFQ_CLASS_IDLE ? total - total / 8 : total);
 }
 
-static inline void cfq_group_line(struct cfq_data *cfqd, bool begun) { }
+static inline void cfq_group_line(struct cfq_data *cfqd, bool in_line) { }
 
 static inline struct cfq_waiter *
 cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
