@@ -126,7 +126,6 @@ static void cfqd_separate_tasks(struct cfq_data *cfqd)
 		return;
 	cfqd->queues.above = &tasks->entity;
 	tasks->idle_since_ns = self->idle_since_ns;
-	tasks->urgent_only = self->urgent_only;
 	member_set_waiting(tasks, self->waiting);
 	if (member_in_line(self))
 		member_join_line(tasks);

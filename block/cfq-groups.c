@@ -193,6 +193,7 @@ static s64 cfq_member_credit(const struct cfq_member *member, bool was_away)
 	return -lead_ns;
 }
 
+/* It has something to do, or waits for a descriptor. */
 #define CFQ_NOT_IDLE	((u64)S64_MAX)
 
 static bool cfq_member_was_away(const struct cfq_member *member, u64 now_ns)
@@ -212,15 +213,17 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	for (; member->group; member = member_above(member)) {
-		if (member->entity.st && (urgent || !member->urgent_only))
+		if (member->entity.st &&
+		    (urgent || member->idle_since_ns == CFQ_NOT_IDLE))
 			break;
 		was_away = cfq_member_was_away(member, now_ns);
 		member_set_waiting(member, false);
 		if (!member->entity.st)
 			cfq_st_add(member_tree(member), &member->entity,
 				   cfq_member_credit(member, was_away));
-		member->urgent_only = urgent && was_away &&
-				      cfqd->cfqmd->dd.one_head;
+		/* Urgent requests are sent in the turns of others. */
+		if (!urgent || !was_away || !cfqd->cfqmd->dd.one_head)
+			member->idle_since_ns = CFQ_NOT_IDLE;
 		top = member;
 	}
 	cfqd->cfqmd->nr_busy_groups += new;
@@ -258,17 +261,11 @@ void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns)
 		cfq_groups_end_turn(cfqmd, now_ns, "empty");
 	cfqmd->nr_busy_groups += waiting - member_counts(member);
 	for (; member->group; member = member_above(member)) {
-		/* Urgent requests were sent in the turns of others. */
-		bool was_away = member->urgent_only;
-
-		if (member->entity.st) {
+		if (member->entity.st)
 			cfq_st_del(&member->entity);
-		} else {
-			if (member->waiting == waiting)
-				break;
-			was_away = cfq_member_was_away(member, now_ns);
-		}
-		if (!was_away)
+		else if (member->waiting == waiting)
+			break;
+		if (!cfq_member_was_away(member, now_ns))
 			member->idle_since_ns = waiting ? CFQ_NOT_IDLE : now_ns;
 		member_set_waiting(member, waiting);
 		if (cfq_trees_busy(&member->group->members))

@@ -71,8 +71,7 @@ struct cfq_member {
 	struct rb_node		line_node;	/* empty if no task of it is in line */
 	u64			line_vdisktime;	/* when it was sorted there */
 	bool			waiting;	/* on no tree, but it counts there */
-	bool			urgent_only;	/* nothing else came since it was away */
-	u64			idle_since_ns;	/* CFQ_NOT_IDLE if it only waits */
+	u64			idle_since_ns;	/* but for urgent requests; or CFQ_NOT_IDLE */
 };
 
 /* What is counted of a group and those below it, for cfq.stat. */
