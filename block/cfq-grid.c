@@ -293,11 +293,11 @@ static struct cfq_data *cfq_group_find(struct cfq_meta_data *cfqmd,
 }
 
 /*
- * @cfqc on a device, with a reference.  Of a removed cgroup that of the nearest
- * above; without memory that of the root group.  Needs RCU.
+ * @cfqc on a device, with no reference but the grid's, so until the lock is
+ * dropped.  Of a removed cgroup that of the nearest above; without memory that of
+ * the root group.  Needs RCU.
  */
-struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
-			       struct cfq_cgroup *cfqc)
+struct cfq_data *cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc)
 {
 	struct cfq_data *cfqd, *parent;
 
@@ -323,15 +323,13 @@ struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
 		cfq_grid_link(cfqmd, cfqd, parent, missing);
 	}
 	spin_unlock(&cfq_grid_lock);
-
-	cfqd->ref++;
 	return cfqd;
 }
 
-struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd)
+struct cfq_data *cfq_group_of_current(struct cfq_meta_data *cfqmd)
 {
 	guard(rcu)();
-	return cfq_group_get(cfqmd, cfq_current_cgroup());
+	return cfq_group_of(cfqmd, cfq_current_cgroup());
 }
 
 void cfq_groups_init(struct cfq_meta_data *cfqmd)

@@ -122,13 +122,10 @@ void cfq_group_release(struct cfq_data *cfqd)
 /* Takes cfqmd->lock. */
 bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 {
-	struct cfq_data *cfqd;
 	bool full;
 
 	cfq_lock(cfqmd);
-	cfqd = cfq_group_get_current(cfqmd);
-	full = cfqd_obstacle(cfqd);
-	cfq_group_put(cfqd);
+	full = cfqd_obstacle(cfq_group_of_current(cfqmd));
 	cfq_unlock(cfqmd);
 	return full;
 }
@@ -145,19 +142,18 @@ bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	__must_hold(&cfqmd->lock)
 {
-	struct cfq_data *cfqd = cfq_group_get_current(cfqmd), *place = NULL;
+	struct cfq_data *cfqd = cfq_group_of_current(cfqmd);
 	struct cfq_data *obstacle = cfqd_obstacle(cfqd);
 	struct cfq_waiter waiter = { .cfqd = cfqd };
 
-	if (cfqd_limited(cfqd) && (!obstacle || wait)) {
-		place = cfqd;
-		if (obstacle)
-			cfq_wait(&waiter, &obstacle->waiters);
-		else
-			cfq_group_hold(cfqd, true);
-	}
+	if (cfq_group_hold(cfqd, false))
+		return cfqd;
+	if (!obstacle || !wait)
+		return NULL;
+	cfqd->ref++;
+	cfq_wait(&waiter, &obstacle->waiters);
 	cfq_group_put(cfqd);
-	return place;
+	return cfqd;
 }
 
 /* Who has not the turn gets one part in so many of its share. */

@@ -176,10 +176,8 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 		return behalf || !cfqq->sync || cfq_thread_holds_up(rq->cmd_flags);
 	if (!behalf || (current->flags & PF_KTHREAD))
 		return false;
-	own = cfq_group_get_current(cfqq->cfqd->cfqmd);
-	behalf = !cfq_in_debt(cfqd_dd(own), own->queues.above, now_ns);
-	cfq_group_put(own);
-	return behalf;
+	own = cfq_group_of_current(cfqq->cfqd->cfqmd);
+	return !cfq_in_debt(cfqd_dd(own), own->queues.above, now_ns);
 }
 
 /* For how long only deadly signals end a pause, and the longest pause. */

@@ -69,9 +69,8 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd);
 void cfq_groups_exit(struct cfq_meta_data *cfqmd);
 struct cfq_cgroup *cfq_current_cgroup(void);
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
-struct cfq_data *cfq_group_get(struct cfq_meta_data *cfqmd,
-			       struct cfq_cgroup *cfqc);
-struct cfq_data *cfq_group_get_current(struct cfq_meta_data *cfqmd);
+struct cfq_data *cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc);
+struct cfq_data *cfq_group_of_current(struct cfq_meta_data *cfqmd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned int nr);
 void cfq_group_line(struct cfq_data *cfqd, bool in_line);
@@ -140,9 +139,9 @@ static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 }
 
 static inline struct cfq_data *
-cfq_group_get_current(struct cfq_meta_data *cfqmd) { return &cfqmd->root; }
+cfq_group_of_current(struct cfq_meta_data *cfqmd) { return &cfqmd->root; }
 static inline struct cfq_data *
-cfq_group_get(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc) { return &cfqmd->root; }
+cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc) { return &cfqmd->root; }
 static inline bool cfq_group_has_turn(const struct cfq_data *cfqd) { return true; }
 static inline void cfq_group_put(struct cfq_data *cfqd) { }
 

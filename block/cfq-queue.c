@@ -401,7 +401,7 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 				 struct cfq_cgroup *cfqc, enum cfq_slot slot,
 				 unsigned short ioprio)
 {
-	struct cfq_data *cfqd = cfq_group_get(cfqmd, cfqc);
+	struct cfq_data *cfqd = cfq_group_of(cfqmd, cfqc);
 	struct cfq_queue *cfqq;
 	enum cfq_slot other;
 
@@ -414,7 +414,6 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 	}
 	cfqq = slot >= CFQ_SLOT_SYNC ? cfqq_alloc(cfqd, true, ioprio) :
 		cfqd_get_shared_cfqq(cfqd, slot != CFQ_SLOT_ASYNC, ioprio);
-	cfq_group_put(cfqd);
 	rcu_assign_pointer(cic->cfqq[slot], cfqq);
 	return cfqq;
 }

@@ -322,17 +322,12 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	bool admitted;
 
 	cfq_lock(cfqmd);
-	cfqd = cfq_last_group(cic, cfqmd, sync);
-	if (cfqd)
-		cfqd->ref++;
-	else
-		cfqd = cfq_group_get_current(cfqmd);
+	cfqd = cfq_last_group(cic, cfqmd, sync) ?: cfq_group_of_current(cfqmd);
 	nr = sync ? cic_nr_requests(cic, cfqmd) : 0;
 	admitted = !cfq_goes_before(cfqd, class, nr) &&
 		   cfq_group_has_room(cfqd, class, nr);
-	if (admitted || nowait) {
-		cfq_group_put(cfqd);
-	} else {
+	if (!admitted && !nowait) {
+		cfqd->ref++;
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
 		cfq_group_line(cfqd, true);
 		if (!cfq_trees_busy(&cfqd->queues))
@@ -372,13 +367,12 @@ static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
 	bool in_debt;
 
 	cfq_lock(cfqmd);
-	cfqd = cfq_group_get_current(cfqmd);
+	cfqd = cfq_group_of_current(cfqmd);
 	newcomer.trees = &cfqd->queues;
 	newcomer.vdisktime = cfq_entity_tree(&newcomer)->min_vdisktime;
 	cfqq = cic ? cic_cfqq(cic, cfqmd, CFQ_SLOT_SYNC + class) : NULL;
 	in_debt = cfq_in_debt(&cfqmd->dd, cfqq && cfqq->cfqd == cfqd ?
 			      &cfqq->entity : &newcomer, ktime_get_ns());
-	cfq_group_put(cfqd);
 	cfq_unlock(cfqmd);
 	return in_debt;
 }

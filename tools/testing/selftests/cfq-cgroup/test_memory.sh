@@ -81,7 +81,7 @@ one_by_one() {
 	failed_in cfq_alloc_meta_data cfq_init_sched
 	failed_in cfqc_css_alloc
 	failed_in cfq_cgroup_set_for_device
-	failed_in cfq_group_get
+	failed_in cfq_group_of
 	failed_in cfqq_alloc cic_renew_cfqq cfqd_get_shared_cfqq
 	left=$(grep -c ' held [1-9]' "/sys/kernel/debug/block/$DISK/sched/trees")
 	expect "$left groups hold requests without I/O" "$left == 0"
@@ -121,7 +121,7 @@ often() {
 	# shellcheck disable=SC2086 # a list of numbers
 	keep_moving $PIDS
 	none_fails
-	failed_in cfq_group_get
+	failed_in cfq_group_of
 	failed_in cfqq_alloc cic_renew_cfqq cfqd_get_shared_cfqq
 	for option in $PIDS; do
 		kill "$option" || fail "fio has ended: $(sed -n '1,9s/^/# /p' "$TMP"/verify*)"
