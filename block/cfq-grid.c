@@ -326,12 +326,6 @@ struct cfq_data *cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cf
 	return cfqd;
 }
 
-struct cfq_data *cfq_group_of_current(struct cfq_meta_data *cfqmd)
-{
-	guard(rcu)();
-	return cfq_group_of(cfqmd, cfq_current_cgroup());
-}
-
 void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
 	INIT_LIST_HEAD(&cfqmd->column);

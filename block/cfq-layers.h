@@ -70,7 +70,6 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd);
 struct cfq_cgroup *cfq_current_cgroup(void);
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
 struct cfq_data *cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc);
-struct cfq_data *cfq_group_of_current(struct cfq_meta_data *cfqmd);
 void cfq_group_put(struct cfq_data *cfqd);
 bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned int nr);
 void cfq_group_line(struct cfq_data *cfqd, bool in_line);
@@ -139,8 +138,6 @@ static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 }
 
 static inline struct cfq_data *
-cfq_group_of_current(struct cfq_meta_data *cfqmd) { return &cfqmd->root; }
-static inline struct cfq_data *
 cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc) { return &cfqmd->root; }
 static inline bool cfq_group_has_turn(const struct cfq_data *cfqd) { return true; }
 static inline void cfq_group_put(struct cfq_data *cfqd) { }
@@ -203,5 +200,11 @@ static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,
 	cfq_data_show(&cfqmd->root, m);
 }
 #endif
+
+static inline struct cfq_data *cfq_group_of_current(struct cfq_meta_data *cfqmd)
+{
+	guard(rcu)();
+	return cfq_group_of(cfqmd, cfq_current_cgroup());
+}
 
 #endif /* CFQ_LAYERS_H */
