@@ -408,12 +408,12 @@ static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
 }
 
 /* Waits for its turn, and sets how many descriptors may be in use. */
-static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf,
-				   bool urgent)
+static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
 	unsigned int depth = cfq_all_descriptors(data->q);
+	const bool urgent = cfq_opf_urgent(opf);
 	const bool sync = op_is_sync(opf);
 	bool limited;
 
@@ -445,7 +445,6 @@ static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
-	bool urgent = cfq_opf_urgent(opf);
 
 	/* It did not come to cfq_bio_merge(), and others, that do, shall not use its queue. */
 	if (unlikely(opf & REQ_POLLED))
@@ -454,14 +453,13 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (data->shallow_depth)
 		return;
 	/* If it was split, cfq_bio_merge() has seen the last part. */
-	if (unlikely(!urgent && cfq_task_holds_up(opf))) {
-		urgent = true;
+	if (unlikely(!cfq_opf_urgent(opf) && cfq_task_holds_up(opf))) {
 		opf |= REQ_PRIO;
 		data->cmd_flags |= REQ_PRIO;
 	}
-	if (unlikely(!op_is_sync(opf) || urgent || current->journal_info ||
+	if (unlikely(!op_is_sync(opf) || cfq_opf_urgent(opf) || current->journal_info ||
 		     cfq_groups_limited() || cfq_descriptors_scarce(cfqmd)))
-		cfq_set_depth(data, opf, urgent);
+		cfq_set_depth(data, opf);
 }
 
 /* Each of the @nr descriptors, of each hardware queue or all, has a struct cfq_done. */
