@@ -749,7 +749,7 @@ static noinline bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	rcu_read_lock();
 	slot = cfq_bio_slot(bio, &cfqc);
 	if (cic)
-		cfqq = cic_cfqq(cic, cfqmd, slot);
+		cfqq = cic_cfqq(cic, slot);
 	if ((slot < CFQ_SLOT_SYNC || (cfqq && READ_ONCE(cfqq->nr_queued))) &&
 	    spin_trylock_irq(&cfqmd->lock)) {
 		/* If it must wait for a descriptor, then in the right group's line. */
@@ -1534,7 +1534,7 @@ static noinline void cfq_end_flush(struct request *rq)
 	dd->flushed = dd->nr_in_driver;
 	ns = clamp_t(s64, dd->flush_ns, 0, now_ns - min(now_ns, rq->fifo_time));
 	dd->flush_ns -= ns;
-	last = cic_last_sync(icq_to_cic(rq->elv.icq), cfqmd);
+	last = cic_last_sync(icq_to_cic(rq->elv.icq));
 	if (last)
 		cfqq_charge(last, ns, 0, "flush");
 unlock:
@@ -1603,7 +1603,7 @@ static void cfq_exit_icq(struct io_cq *icq)
 	spin_lock_irqsave(&cfqmd->lock, flags);
 	cfq_take_done(cfqmd);
 	for (slot = 0; slot < CFQ_NR_SLOTS; slot++)
-		cic_put_cfqq(cic, cfqmd, slot);
+		cic_put_cfqq(cic, slot);
 	cic_end_admission(cic);
 	WARN_ON_ONCE(cic->nr_places);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);

@@ -378,10 +378,9 @@ static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 	return *slot;
 }
 
-void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
-		  enum cfq_slot slot)
+void cic_put_cfqq(struct cfq_io_cq *cic, enum cfq_slot slot)
 {
-	struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
+	struct cfq_queue *cfqq = cic_cfqq(cic, slot);
 
 	if (!cfqq)
 		return;
@@ -405,12 +404,12 @@ struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 	struct cfq_queue *cfqq;
 	enum cfq_slot other;
 
-	cic_put_cfqq(cic, cfqmd, slot);
+	cic_put_cfqq(cic, slot);
 	for (other = CFQ_SLOT_SYNC; slot >= CFQ_SLOT_SYNC &&
 	     other < CFQ_NR_SLOTS; other++) {
-		cfqq = cic_cfqq(cic, cfqmd, other);
+		cfqq = cic_cfqq(cic, other);
 		if (cfqq && cfqq->cfqd->cfqc != cfqc)
-			cic_put_cfqq(cic, cfqmd, other);
+			cic_put_cfqq(cic, other);
 	}
 	cfqq = slot >= CFQ_SLOT_SYNC ? cfqq_alloc(cfqd, true, ioprio) :
 		cfqd_get_shared_cfqq(cfqd, slot != CFQ_SLOT_ASYNC, ioprio);
@@ -438,7 +437,7 @@ static noinline enum cfq_slot
 cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 		 struct request *rq, struct cfq_cgroup **cfqc, u64 now_ns)
 {
-	const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, CFQ_SLOT_BEHALF);
+	const struct cfq_queue *cfqq = cic_cfqq(cic, CFQ_SLOT_BEHALF);
 	enum cfq_slot slot = CFQ_SLOT_SYNC;
 	struct cfq_cgroup *cause = NULL;
 	struct bio *bio;
@@ -477,11 +476,11 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 	    (current->flags & PF_KTHREAD))
 		slot = cfq_journal_slot(cic, cfqmd, rq, &cfqc, now_ns);
 
-	cfqq = cic_cfqq(cic, cfqmd, slot);
+	cfqq = cic_cfqq(cic, slot);
 	if (slot >= CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc &&
 	    cic_shares_cfqq(cic, cfqq, now_ns)) {
 		slot = CFQ_SLOT_BEHALF;
-		cfqq = cic_cfqq(cic, cfqmd, slot);
+		cfqq = cic_cfqq(cic, slot);
 	}
 	if (slot >= CFQ_SLOT_BEHALF)
 		WRITE_ONCE(cic->sync_slot, slot);

@@ -88,12 +88,11 @@ static inline struct cfq_driver_data *cfqd_dd(const struct cfq_data *cfqd)
 }
 
 /* Needs cfqmd->lock or RCU. */
-static inline struct cfq_queue *cic_cfqq(const struct cfq_io_cq *cic,
-					 const struct cfq_meta_data *cfqmd,
-					 enum cfq_slot slot)
+static inline struct cfq_queue *cic_cfqq(const struct cfq_io_cq *cic, enum cfq_slot slot)
 {
-	return rcu_dereference_check(cic->cfqq[slot],
-				     lockdep_is_held(&cfqmd->lock));
+	const struct cfq_meta_data *cfqmd = cic->icq.q->elevator->elevator_data;
+
+	return rcu_dereference_check(cic->cfqq[slot], lockdep_is_held(&cfqmd->lock));
 }
 
 static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
@@ -249,8 +248,7 @@ void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	       unsigned short ioprio);
 void cfqq_put(struct cfq_queue *cfqq);
 void cfqq_disown(struct cfq_queue *cfqq);
-void cic_put_cfqq(struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
-		  enum cfq_slot slot);
+void cic_put_cfqq(struct cfq_io_cq *cic, enum cfq_slot slot);
 struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
 				 struct cfq_meta_data *cfqmd,
 				 struct cfq_cgroup *cfqc, enum cfq_slot slot,
@@ -311,8 +309,7 @@ struct cfq_io_cq *cfq_lookup_cic(struct request_queue *q);
 struct cfq_io_cq *cfq_get_cic(struct request_queue *q);
 void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data);
 void cfq_depth_updated(struct request_queue *q);
-struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic,
-				const struct cfq_meta_data *cfqmd);
+struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic);
 void cfq_prepare_request(struct request *rq);
 void cfq_hold_request(struct request *rq);
 void cfq_give_up_request(struct request *rq);

@@ -54,23 +54,19 @@ struct cfq_io_cq *cfq_get_cic(struct request_queue *q)
  */
 
 /* The queue of its last sync request, or of a first flush, or NULL.  Lock or RCU. */
-struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic,
-				const struct cfq_meta_data *cfqmd)
+struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic)
 {
-	return cic_cfqq(cic, cfqmd, max(READ_ONCE(cic->sync_slot), CFQ_SLOT_BEHALF));
+	return cic_cfqq(cic, max(READ_ONCE(cic->sync_slot), CFQ_SLOT_BEHALF));
 }
 
 /* The group of the last requests of @cic; NULL if none, or no @cic.  Needs the same. */
-static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic,
-				       const struct cfq_meta_data *cfqmd,
-				       bool sync)
+static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic, bool sync)
 {
 	const struct cfq_queue *cfqq;
 
 	if (!cic)
 		return NULL;
-	cfqq = sync ? cic_last_sync(cic, cfqmd) :
-		      cic_cfqq(cic, cfqmd, CFQ_SLOT_ASYNC);
+	cfqq = sync ? cic_last_sync(cic) : cic_cfqq(cic, CFQ_SLOT_ASYNC);
 	return cfqq ? cfqq->cfqd : NULL;
 }
 
@@ -82,8 +78,7 @@ bool cfq_task_limited(struct request_queue *q, bool sync)
 		return false;
 
 	guard(rcu)();
-	cfqd = cfq_last_group(cfq_lookup_cic(q), q->elevator->elevator_data,
-			      sync);
+	cfqd = cfq_last_group(cfq_lookup_cic(q), sync);
 	return !cfqd || cfq_group_limits_current(cfqd);
 }
 
@@ -148,14 +143,13 @@ void cfq_hold_request(struct request *rq)
 		cfq_group_release(place);
 }
 
-static unsigned int cic_nr_requests(const struct cfq_io_cq *cic,
-				    const struct cfq_meta_data *cfqmd)
+static unsigned int cic_nr_requests(const struct cfq_io_cq *cic)
 {
 	unsigned int nr = 0;
 	enum cfq_slot slot;
 
 	for (slot = CFQ_SLOT_SYNC; cic && slot < CFQ_NR_SLOTS; slot++) {
-		const struct cfq_queue *cfqq = cic_cfqq(cic, cfqmd, slot);
+		const struct cfq_queue *cfqq = cic_cfqq(cic, slot);
 
 		if (cfqq)
 			nr += cfqq->nr_queued + cfqq->nr_in_driver;
@@ -178,7 +172,7 @@ static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
 	int looked_at = 0;
 
 	list_for_each_entry(waiter, &cfqd->line[class], node) {
-		unsigned int nr = cic_nr_requests(waiter->cic, cfqd->cfqmd);
+		unsigned int nr = cic_nr_requests(waiter->cic);
 
 		if (!next || nr < *nr_requests) {
 			next = waiter;
@@ -322,8 +316,8 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	bool admitted;
 
 	cfq_lock(cfqmd);
-	cfqd = cfq_last_group(cic, cfqmd, sync) ?: cfq_group_of_current(cfqmd);
-	nr = sync ? cic_nr_requests(cic, cfqmd) : 0;
+	cfqd = cfq_last_group(cic, sync) ?: cfq_group_of_current(cfqmd);
+	nr = sync ? cic_nr_requests(cic) : 0;
 	admitted = !cfq_goes_before(cfqd, class, nr) &&
 		   cfq_group_has_room(cfqd, class, nr);
 	if (!admitted && !nowait) {
@@ -370,7 +364,7 @@ static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
 	cfqd = cfq_group_of_current(cfqmd);
 	newcomer.trees = &cfqd->queues;
 	newcomer.vdisktime = cfq_entity_tree(&newcomer)->min_vdisktime;
-	cfqq = cic ? cic_cfqq(cic, cfqmd, CFQ_SLOT_SYNC + class) : NULL;
+	cfqq = cic ? cic_cfqq(cic, CFQ_SLOT_SYNC + class) : NULL;
 	in_debt = cfq_in_debt(&cfqmd->dd, cfqq && cfqq->cfqd == cfqd ?
 			      &cfqq->entity : &newcomer, ktime_get_ns());
 	cfq_unlock(cfqmd);
@@ -508,7 +502,7 @@ static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd, u64 
 
 	guard(rcu)();
 	cfqc = cfq_current_cgroup();
-	last = cic_last_sync(cic, cfqmd);
+	last = cic_last_sync(cic);
 	if (!cfqmd->dd.one_head || (current->flags & PF_KTHREAD) ||
 	    (last && (last->shared || last->cfqd->cfqc == cfqc ||
 		      cic_shares_cfqq(cic, last, now_ns))))
