@@ -235,29 +235,6 @@ static struct cfq_member *cfq_line_first(struct cfq_service_tree *st)
 	return member;
 }
 
-/* The next member with tasks that wait, after @member if given. */
-static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
-					   struct cfq_member *member,
-					   u64 now_ns, bool due)
-{
-	enum cfq_class class = 0;
-
-	if (member) {
-		class = member->entity.class + 1;
-		member = rb_entry_safe(rb_next(&member->line_node),
-				       struct cfq_member, line_node);
-	}
-	for (; !member && class < CFQ_NR_CLASSES; class++)
-		member = cfq_line_first(&group->members.of[class]);
-	return member;
-}
-
-static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
-					       struct cfq_member *member)
-{
-	return cfq_next_leaf(group, member, 0, false, cfq_next_in_line);
-}
-
 /*
  * A member of @group in line of an overdue class.  The last request served need
  * not have been of its tasks, so it is asked again when they have one queued.
@@ -277,19 +254,33 @@ static struct cfq_member *cfq_overdue_in_line(struct cfq_data *group, u64 now_ns
 	return NULL;
 }
 
-/* The same below @group: the first from the top down, beside who would be next. */
-static struct cfq_data *cfq_overdue_waiting_group(struct cfq_data *group, u64 now_ns)
+/*
+ * The next member with tasks that wait, after @member if given; if @overdue, one
+ * of an overdue class before others.
+ */
+static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
+					   struct cfq_member *member,
+					   u64 now_ns, bool overdue)
 {
-	struct cfq_member *member;
+	enum cfq_class class = 0;
 
-	while (!(member = cfq_overdue_in_line(group, now_ns))) {
-		member = cfq_next_in_line(group, NULL, now_ns, false);
-		if (!member || member_is_leaf(member))
-			return NULL;
-		group = member_cfqd(member);
+	if (member) {
+		class = member->entity.class + 1;
+		member = rb_entry_safe(rb_next(&member->line_node),
+				       struct cfq_member, line_node);
+	} else if (overdue) {
+		member = cfq_overdue_in_line(group, now_ns);
 	}
-	return member_is_leaf(member) ? member_cfqd(member) :
-		cfq_next_waiting_group(member_cfqd(member), NULL);
+	for (; !member && class < CFQ_NR_CLASSES; class++)
+		member = cfq_line_first(&group->members.of[class]);
+	return member;
+}
+
+static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
+					       struct cfq_member *member,
+					       u64 now_ns, bool overdue)
+{
+	return cfq_next_leaf(group, member, now_ns, overdue, cfq_next_in_line);
 }
 
 /* A task of @cfqd begins to wait, or the last one may go on. */
@@ -312,22 +303,24 @@ void cfq_group_line(struct cfq_data *cfqd, bool in_line)
 /* The task to have the next descriptor; NULL if there is none for any. */
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	struct cfq_data *cfqd = cfq_overdue_waiting_group(&cfqmd->root, now_ns);
-	struct cfq_waiter *waiter = cfqd ? cfq_line_due(cfqd, now_ns) : NULL;
+	struct cfq_data *cfqd = cfq_next_waiting_group(&cfqmd->root, NULL, now_ns, false);
+	struct cfq_data *overdue = cfq_next_waiting_group(&cfqmd->root, NULL, now_ns, true);
+	struct cfq_waiter *waiter = NULL;
 	int nr;
 
 	lockdep_assert_held(&cfqmd->lock);
 
+	if (overdue != cfqd)
+		waiter = cfq_line_due(overdue, now_ns);
 	if (waiter || cfq_nr_descriptors(cfqmd) >= cfq_all_descriptors(cfqmd->dd.queue))
 		return waiter;
 
-	cfqd = cfq_next_waiting_group(&cfqmd->root, NULL);
 	for (nr = 0; cfqd && nr < CFQ_GROUPS_LOOK; nr++) {
 		waiter = cfq_line_due(cfqd, now_ns);
 		if (waiter)
 			return waiter;
 		cfqd = cfq_next_waiting_group(cfqd_leaf(cfqd)->group,
-					      cfqd_leaf(cfqd));
+					      cfqd_leaf(cfqd), now_ns, false);
 	}
 	/* The group whose turn it is may be far behind others. */
 	cfqd = cfqmd->active_cfqd;
