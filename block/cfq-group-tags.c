@@ -276,11 +276,11 @@ static struct cfq_member *cfq_next_in_line(struct cfq_data *group,
 	return member;
 }
 
-static struct cfq_data *cfq_next_waiting_group(struct cfq_data *group,
-					       struct cfq_member *member,
+static struct cfq_data *cfq_next_waiting_group(struct cfq_meta_data *cfqmd,
+					       struct cfq_data *cfqd,
 					       u64 now_ns, bool overdue)
 {
-	return cfq_next_leaf(group, member, now_ns, overdue, cfq_next_in_line);
+	return cfq_next_leaf(cfqmd, cfqd, now_ns, overdue, cfq_next_in_line);
 }
 
 /* A task of @cfqd begins to wait, or the last one may go on. */
@@ -303,8 +303,8 @@ void cfq_group_line(struct cfq_data *cfqd, bool in_line)
 /* The task to have the next descriptor; NULL if there is none for any. */
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	struct cfq_data *cfqd = cfq_next_waiting_group(&cfqmd->root, NULL, now_ns, false);
-	struct cfq_data *overdue = cfq_next_waiting_group(&cfqmd->root, NULL, now_ns, true);
+	struct cfq_data *cfqd = cfq_next_waiting_group(cfqmd, NULL, now_ns, false);
+	struct cfq_data *overdue = cfq_next_waiting_group(cfqmd, NULL, now_ns, true);
 	struct cfq_waiter *waiter = NULL;
 	int nr;
 
@@ -319,8 +319,7 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 		waiter = cfq_line_due(cfqd, now_ns);
 		if (waiter)
 			return waiter;
-		cfqd = cfq_next_waiting_group(cfqd_leaf(cfqd)->group,
-					      cfqd_leaf(cfqd), now_ns, false);
+		cfqd = cfq_next_waiting_group(cfqmd, cfqd, now_ns, false);
 	}
 	/* The group whose turn it is may be far behind others. */
 	cfqd = cfqmd->active_cfqd;

@@ -473,11 +473,10 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
 		entity_to_member(entity) : NULL;
 }
 
-static struct cfq_data *cfq_next_group(struct cfq_data *group,
-				       struct cfq_member *member, u64 now_ns,
-				       bool due)
+static struct cfq_data *cfq_next_group(struct cfq_meta_data *cfqmd,
+				       struct cfq_data *cfqd, u64 now_ns, bool due)
 {
-	return cfq_next_leaf(group, member, now_ns, due, cfq_next_member);
+	return cfq_next_leaf(cfqmd, cfqd, now_ns, due, cfq_next_member);
 }
 
 /*
@@ -493,7 +492,7 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 	    held > CFQ_RIDE_REQUESTS || member_in_line(cfqd_leaf(cfqd)) ||
 	    cfq_data_keeps_head(cfqd))
 		return NULL;
-	rider = cfq_next_group(&cfqd->cfqmd->root, NULL, now_ns, false);
+	rider = cfq_next_group(cfqd->cfqmd, NULL, now_ns, false);
 	if (!rider || member_in_line(cfqd_leaf(rider)))
 		return NULL;
 	others = cfqd_nr_descriptors(rider);
@@ -511,7 +510,7 @@ static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
 
 	if (!cfq_group_must_wait(cfqd))
 		return false;
-	due = cfq_next_group(&cfqd->cfqmd->root, NULL, now_ns, true);
+	due = cfq_next_group(cfqd->cfqmd, NULL, now_ns, true);
 	return due && !due->nr_queued && !member_in_line(cfqd_leaf(due)) &&
 	       cfqd_nr_descriptors(due) <= CFQ_RIDE_REQUESTS;
 }
@@ -550,7 +549,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (!cfqmd->dd.one_head)
-		return cfq_next_group(&cfqmd->root, NULL, now_ns, false);
+		return cfq_next_group(cfqmd, NULL, now_ns, false);
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
 		if (!cfqd->turn_cut && cfqd->turn_used_ns >= cfqd_turn_ns(cfqd))
@@ -567,7 +566,7 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	} else {
 		cfq_groups_end_turn(cfqmd, now_ns, end);
 		/* A rider is in the disk when its turn comes, with all it has. */
-		cfqd = cfq_next_group(&cfqmd->root, NULL, now_ns, true);
+		cfqd = cfq_next_group(cfqmd, NULL, now_ns, true);
 	}
 	if (!cfqd)
 		return NULL;
@@ -589,6 +588,5 @@ struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
 	/* It was to ride: ask the group whose turn it is. */
 	if (cfqd->cfqmd->dd.one_head)
 		return cfqd != active ? active : NULL;
-	return cfq_next_group(cfqd_leaf(cfqd)->group, cfqd_leaf(cfqd), now_ns,
-			      false);
+	return cfq_next_group(cfqd->cfqmd, cfqd, now_ns, false);
 }

@@ -95,16 +95,16 @@ static inline unsigned int cfqd_nr_descriptors(const struct cfq_data *cfqd)
 	return cfqd->nr_queued + cfqd->nr_in_driver + cfqd->nr_admitted;
 }
 
-/*
- * The next group in order of which @next finds something, after @member of
- * @group if given.
- */
+/* The next group in order of which @next finds something, after @cfqd if given. */
 static __always_inline struct cfq_data *
-cfq_next_leaf(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
+cfq_next_leaf(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd, u64 now_ns,
 	      bool due, struct cfq_member *(*next)(struct cfq_data *group,
 						   struct cfq_member *member,
 						   u64 now_ns, bool due))
 {
+	struct cfq_member *member = cfqd ? cfqd_leaf(cfqd) : NULL;
+	struct cfq_data *group = cfqd ? member->group : &cfqmd->root;
+
 	while (group) {
 		member = next(group, member, now_ns, due);
 		if (member && member_is_leaf(member))
