@@ -261,9 +261,9 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 		return;
 	}
 	pages = cfq_pages(par->probe_bytes);
-	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns,
-			pages, cfq_size_work(par->probe_bytes, false, &par->sizes) /
-			CFQ_WORK_PAGE, par->probe_beside, par->parallel);
+	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns, pages,
+			cfq_parallel_pages(dd, par->probe_bytes), par->probe_beside,
+			par->parallel);
 	if (!write)
 		cfq_heads_watch(dd, ns > (par->probe_nr + 1) *
 				    cfq_head_least_ns(pages));
@@ -388,6 +388,9 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 		if (sizes->again_ns[size] > now_ns ||
 		    CFQ_SIZES_LEAST * cfq_work_cost_ns(dd, work) > CFQ_TRIAL_NS / 2)
 			continue;
+		/* What was sent before it tells nothing of it. */
+		sizes->size = CFQ_NR_SIZES;
+		sizes->sent = 0;
 		sizes->trial = true;
 		sizes->trial_size = size;
 		sizes->trial_depth = CFQ_TRIAL_DEPTH;
