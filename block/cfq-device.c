@@ -424,7 +424,7 @@ bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq, u64 no
 	service_ns = cfq_service_of(dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)],
 				    pages);
 	return service_ns &&
-	       others * service_ns * CFQ_SIZES_PART <= now_ns - sizes->since_ns;
+	       sizes->since_ns + others * service_ns * CFQ_SIZES_PART <= now_ns;
 }
 
 /* Nothing may be sent: end a trial that leaves the device idle.  Return: whether. */
