@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Without memory: every allocation of the scheduler's fails at some point. What follows is an error,
-# or a request that is served all the same.
+# Every allocation of the scheduler's fails, at some moment.
 
 . ./test_common.sh
 . ./whose_io_common.sh
@@ -161,19 +160,23 @@ repays() {
 	umount "$MNT" || fail "cannot unmount"
 }
 
-# In version 2, where weights of others are followed
 followed() {
+	local dev
+
 	title "each allocation fails: groups of version 2, and weights that they follow"
 	mount_unified
 	echo +io >"$CG/cgroup.subtree_control" || fail "there is no io"
 	load_disk
+	dev=$(cat "/sys/block/$DISK/dev")
 	make_group g
 	each_fails
 	each mkdir "$CG/new"
 	each write "$CG/g/io.weight" "default 300" "default 200"
+	echo "$dev enable=0" >"$CG/io.cost.qos"
+	each write "$CG/g/io.weight" "$dev 300" "$dev default"
 	each write "$CG/cgroup.subtree_control" "+$CONTROLLER" "-$CONTROLLER"
 	tell_failures
-	failed_in cfq_follow_groups cfq_follow_event
+	failed_in cfq_take_line cfq_take_file
 	echo "default 300" >"$CG/g/io.weight"
 	(run_as g - "$DD" if="$DEV" of=/dev/null bs=4k count=1 iflag=direct) 2>/dev/null ||
 		fail "cannot read"
