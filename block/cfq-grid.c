@@ -169,9 +169,8 @@ static void cfq_grid_unlink(struct cfq_data *cfqd)
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	/* Nobody walks the row now: that needs the mutex. */
-	spin_lock(&cfq_grid_lock);
-	list_del(&cfqd->row_node);
-	spin_unlock(&cfq_grid_lock);
+	scoped_guard(spinlock, &cfq_grid_lock)
+		list_del(&cfqd->row_node);
 	WRITE_ONCE(cfqd->cfqc, NULL);
 	cfq_data_exit(cfqd);
 	cfq_group_put(cfqd);
@@ -332,11 +331,9 @@ void cfq_groups_init(struct cfq_meta_data *cfqmd)
 	cfq_data_init(&cfqmd->root, cfqmd);
 
 	guard(mutex)(&cfq_grid_mutex);
-	cfq_lock(cfqmd);
-	spin_lock(&cfq_grid_lock);
-	cfq_grid_link(cfqmd, &cfqmd->root, NULL, cfq_root_cgroup());
-	spin_unlock(&cfq_grid_lock);
-	cfq_unlock(cfqmd);
+	scoped_guard(cfq_lock, cfqmd)
+		scoped_guard(spinlock, &cfq_grid_lock)
+			cfq_grid_link(cfqmd, &cfqmd->root, NULL, cfq_root_cgroup());
 	/* What groups follow may be for a disk that had the same number. */
 	cfq_follow_soon(true);
 }
@@ -347,7 +344,7 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	struct cfq_data *cfqd, *next;
 
 	guard(mutex)(&cfq_grid_mutex);
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	/* What is freed besides @cfqd is above it, so before it on the list. */
 	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node) {
 		cfq_expire_active(cfqd, ktime_get_ns(), "turn");
@@ -355,7 +352,6 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 			cfq_grid_unlink(cfqd);
 	}
 	WARN_ON_ONCE(!list_empty(&cfqmd->column));
-	cfq_unlock(cfqmd);
 }
 
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
@@ -404,17 +400,12 @@ void cfq_cgroup_offline(struct cfq_cgroup *cfqc)
 	struct cfq_data *cfqd, *next;
 
 	guard(mutex)(&cfq_grid_mutex);
-	spin_lock_irq(&cfq_grid_lock);
-	cfqc->offline = true;
-	spin_unlock_irq(&cfq_grid_lock);
+	scoped_guard(spinlock_irq, &cfq_grid_lock)
+		cfqc->offline = true;
 
-	list_for_each_entry_safe(cfqd, next, &cfqc->row, row_node) {
-		struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-
-		cfq_lock(cfqmd);
-		cfq_grid_unlink(cfqd);
-		cfq_unlock(cfqmd);
-	}
+	list_for_each_entry_safe(cfqd, next, &cfqc->row, row_node)
+		scoped_guard(cfq_lock, cfqd->cfqmd)
+			cfq_grid_unlink(cfqd);
 }
 
 void cfq_settings_free(struct list_head *devices)
@@ -445,11 +436,9 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
 			list_move(&settings->node, &empty);
 	spin_unlock_irq(&cfq_grid_lock);
 	list_for_each_entry_rcu(cfqd, &cfqc->row, row_node,
-				lockdep_is_held(&cfq_grid_mutex)) {
-		cfq_lock(cfqd->cfqmd);
-		cfqd_apply_settings(cfqd, cfqc);
-		cfq_unlock(cfqd->cfqmd);
-	}
+				lockdep_is_held(&cfq_grid_mutex))
+		scoped_guard(cfq_lock, cfqd->cfqmd)
+			cfqd_apply_settings(cfqd, cfqc);
 	mutex_unlock(&cfq_grid_mutex);
 	cfq_settings_free(&empty);
 }

@@ -649,7 +649,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	/* Who inserts is who submits, but for what came back or had to wait for a flush. */
 	if (!(flags & BLK_MQ_INSERT_AT_HEAD))
 		cic = cfq_get_cic(hctx->queue);
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	withheld = cfqmd->withheld;
 	cfq_end_idle(cfqmd, now_ns);
 	if (unlikely(cfq_heads_ask(&cfqmd->dd, now_ns)))
@@ -664,7 +664,6 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 	if (!withheld && cfqmd->withheld &&
 	    unlikely(cfq_done_meanwhile(cfqmd) || !cfq_device_busy(&cfqmd->dd)))
 		cfq_set_withheld(cfqmd, false, now_ns);
-	cfq_unlock(cfqmd);
 }
 
 /* Merging, only within a queue: another may be of another group or class. */
@@ -1178,14 +1177,12 @@ static struct request *cfq_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct request *rq;
 	u64 now_ns;
 
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	rq = list_first_entry_or_null(&cfqmd->dispatch, struct request, queuelist);
-	if (rq) {
+	if (rq)
 		list_del_init(&rq->queuelist);
-		goto unlock;
-	}
-	if (!cfqmd->nr_queued)
-		goto unlock;
+	if (rq || !cfqmd->nr_queued)
+		return rq;
 
 choose:
 	/* The time of a plug will do except for charging a disk. */
@@ -1210,8 +1207,6 @@ choose:
 			goto choose;
 		}
 	}
-unlock:
-	cfq_unlock(cfqmd);
 	return rq;
 }
 
@@ -1411,14 +1406,12 @@ static bool cfq_go_on(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	unsigned long flags;
 	bool kick;
 
-	spin_lock_irqsave(&cfqmd->lock, flags);
-	cfq_take_done(cfqmd);
-	kick = cfq_go_on(cfqmd, now_ns);
-	spin_unlock_irqrestore(&cfqmd->lock, flags);
-
+	scoped_guard(spinlock_irqsave, &cfqmd->lock) {
+		cfq_take_done(cfqmd);
+		kick = cfq_go_on(cfqmd, now_ns);
+	}
 	if (kick)
 		blk_mq_run_hw_queues(cfqmd->dd.queue, true);
 }

@@ -56,6 +56,10 @@ static inline void cfq_unlock(struct cfq_meta_data *cfqmd)
 	spin_unlock_irq(&cfqmd->lock);
 }
 
+/* sparse does not see where a guard ends. */
+DEFINE_GUARD(cfq_lock, struct cfq_meta_data *,
+	     ({ cfq_lock(_T); __release(&_T->lock); }), cfq_unlock(_T))
+
 static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
 {
 	return disk_devt(cfqd->cfqmd->dd.queue->disk);
@@ -124,9 +128,8 @@ static inline void cfq_groups_init(struct cfq_meta_data *cfqmd)
 
 static inline void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 {
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	cfq_data_exit(&cfqmd->root);
-	cfq_unlock(cfqmd);
 }
 
 static inline struct cfq_cgroup *cfq_current_cgroup(void) { return NULL; }
