@@ -1602,13 +1602,13 @@ static void cfq_exit_icq(struct io_cq *icq)
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
-static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
+static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
 {
 	struct cfq_meta_data *cfqmd;
 
 	cfqmd = kzalloc_node(sizeof(*cfqmd), GFP_KERNEL, q->node);
 	if (!cfqmd)
-		return NULL;
+		return -ENOMEM;
 
 	spin_lock_init(&cfqmd->lock);
 	INIT_LIST_HEAD(&cfqmd->dispatch);
@@ -1626,15 +1626,6 @@ static struct cfq_meta_data *cfq_alloc_meta_data(struct request_queue *q)
 	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true,
 		  cfq_effective_ioprio(0));
 	cfqmd->oom_cfqq.owned = false;
-	return cfqmd;
-}
-
-static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
-{
-	struct cfq_meta_data *cfqmd = cfq_alloc_meta_data(q);
-
-	if (!cfqmd)
-		return -ENOMEM;
 	eq->elevator_data = cfqmd;
 	q->elevator = eq;
 

@@ -77,7 +77,7 @@ one_by_one() {
 	each read "$CG/new" "$DEV" max
 	each read "$CG/new" "$DEV" 5
 	tell_failures
-	failed_in cfq_alloc_meta_data cfq_init_sched
+	failed_in cfq_init_sched
 	failed_in cfqc_css_alloc
 	failed_in cfq_cgroup_set_for_device
 	failed_in cfq_group_of
