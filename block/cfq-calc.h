@@ -119,17 +119,18 @@ static inline bool cfq_history_seeky(u32 history, unsigned int samples)
 }
 
 /*
- * From @head to @pos: the distance ahead, @penalty times that behind up to
- * @back_max_kb; further back is worst, and best from the lowest sector, to
+ * From the head to @pos: the distance ahead, back_seek_penalty times that behind
+ * up to back_seek_max; further back is worst, and best from the lowest sector, to
  * sweep again.
  */
-static inline u64 cfq_seek_cost(sector_t pos, sector_t head,
-				unsigned int back_max_kb, unsigned int penalty)
+static inline u64 cfq_seek_cost(const struct cfq_driver_data *dd, sector_t pos)
 {
+	const sector_t head = dd->last_position;
+
 	if (pos >= head)
 		return pos - head;
-	if (head - pos <= (u64)back_max_kb * 2)
-		return (head - pos) * penalty;
+	if (head - pos <= dd->tun.back_seek_max_kb * 2)
+		return (head - pos) * dd->tun.back_seek_penalty;
 	return (1ULL << 63) + pos;
 }
 

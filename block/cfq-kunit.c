@@ -224,22 +224,20 @@ static void cfq_test_seek_history(struct kunit *test)
 
 static void cfq_test_seek_cost(struct kunit *test)
 {
-	const unsigned int max_kb = 16 * 1024, penalty = 2;
-	const sector_t head = 1000000;
-	u64 ahead = cfq_seek_cost(head + 100, head, max_kb, penalty);
-	u64 behind = cfq_seek_cost(head - 100, head, max_kb, penalty);
+	static const struct cfq_driver_data dd = {
+		.last_position = 1000000,
+		.tun = { .back_seek_max_kb = 16 * 1024, .back_seek_penalty = 2 },
+	};
+	const sector_t head = dd.last_position;
 
-	KUNIT_EXPECT_EQ(test, ahead, 100ULL);
-	KUNIT_EXPECT_EQ(test, behind, 200ULL);
+	KUNIT_EXPECT_EQ(test, cfq_seek_cost(&dd, head + 100), 100ULL);
+	KUNIT_EXPECT_EQ(test, cfq_seek_cost(&dd, head - 100), 200ULL);
 	/* The limit is in KiB, two sectors each. */
-	KUNIT_EXPECT_EQ(test, cfq_seek_cost(head - 32768, head, max_kb,
-					    penalty), 65536ULL);
-	KUNIT_EXPECT_GT(test, cfq_seek_cost(head - 32769, head, max_kb,
-					    penalty),
-			cfq_seek_cost(S64_MAX, head, max_kb, penalty));
+	KUNIT_EXPECT_EQ(test, cfq_seek_cost(&dd, head - 32768), 65536ULL);
+	KUNIT_EXPECT_GT(test, cfq_seek_cost(&dd, head - 32769),
+			cfq_seek_cost(&dd, S64_MAX));
 	/* Among those far behind the lowest sector comes first. */
-	KUNIT_EXPECT_LT(test, cfq_seek_cost(0, head, max_kb, penalty),
-			cfq_seek_cost(1, head, max_kb, penalty));
+	KUNIT_EXPECT_LT(test, cfq_seek_cost(&dd, 0), cfq_seek_cost(&dd, 1));
 	KUNIT_EXPECT_FALSE(test, cfq_is_far(head + CFQ_CLOSE_SECTORS, head,
 					    CFQ_CLOSE_SECTORS));
 	KUNIT_EXPECT_TRUE(test, cfq_is_far(head - CFQ_CLOSE_SECTORS - 1, head,

@@ -198,18 +198,10 @@ static inline struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
 					    struct request *a,
 					    struct request *b)
 {
-	u64 cost_a, cost_b;
-
 	if (!a || !b)
 		return a ?: b;
-
-	cost_a = cfq_seek_cost(blk_rq_pos(a), dd->last_position,
-			       dd->tun.back_seek_max_kb,
-			       dd->tun.back_seek_penalty);
-	cost_b = cfq_seek_cost(blk_rq_pos(b), dd->last_position,
-			       dd->tun.back_seek_max_kb,
-			       dd->tun.back_seek_penalty);
-	return cost_b < cost_a ? b : a;
+	return cfq_seek_cost(dd, blk_rq_pos(b)) <
+	       cfq_seek_cost(dd, blk_rq_pos(a)) ? b : a;
 }
 
 /* Does @cfqq, on a disk, keep it busy for long? */
