@@ -418,18 +418,17 @@ static inline unsigned int cfq_spare_depth(unsigned int parallel)
 }
 
 /* Moving sums with 8 fractional bits, each sample a 1/8 part. */
-static inline void cfq_ttime_add(u64 *total_ns, unsigned int *samples, u64 ns)
+static inline void cfqq_add_think_time(struct cfq_queue *cfqq, u64 ns)
 {
-	*samples = (7 * *samples + 256) / 8;
-	*total_ns = (7 * *total_ns + 256 * ns) >> 3;
+	cfqq->ttime_samples = (7 * cfqq->ttime_samples + 256) / 8;
+	cfqq->ttime_total_ns = (7 * cfqq->ttime_total_ns + 256 * ns) >> 3;
 }
 
 /* Without enough samples, hope for it. */
-static inline bool cfq_ttime_within(u64 total_ns, unsigned int samples,
-				    u64 limit_ns)
+static inline bool cfqq_think_time_within(const struct cfq_queue *cfqq, u64 limit_ns)
 {
-	return samples < CFQ_TTIME_VALID_SAMPLES ||
-	       div_u64(total_ns, samples) <= limit_ns;
+	return cfqq->ttime_samples < CFQ_TTIME_VALID_SAMPLES ||
+	       div_u64(cfqq->ttime_total_ns, cfqq->ttime_samples) <= limit_ns;
 }
 
 /*

@@ -120,7 +120,7 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 			     2 * max(dd->tun.slice_idle_ns,
 				     dd->tun.group_idle_ns));
 
-		cfq_ttime_add(&cfqq->ttime_total_ns, &cfqq->ttime_samples, ns);
+		cfqq_add_think_time(cfqq, ns);
 	}
 
 	/* Readahead sends a stream's pieces in any order: no seek. */

@@ -247,18 +247,17 @@ static void cfq_test_seek_cost(struct kunit *test)
 static void cfq_test_think_time(struct kunit *test)
 {
 	const u64 limit_ns = 8 * NSEC_PER_MSEC;
-	unsigned int samples = 0;
-	u64 total_ns = 0;
+	struct cfq_queue cfqq = {};
 	int i;
 
 	/* Nothing known yet: hope. */
-	KUNIT_EXPECT_TRUE(test, cfq_ttime_within(total_ns, samples, limit_ns));
+	KUNIT_EXPECT_TRUE(test, cfqq_think_time_within(&cfqq, limit_ns));
 	for (i = 0; i < 4; i++)
-		cfq_ttime_add(&total_ns, &samples, 16 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_FALSE(test, cfq_ttime_within(total_ns, samples, limit_ns));
+		cfqq_add_think_time(&cfqq, 16 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_FALSE(test, cfqq_think_time_within(&cfqq, limit_ns));
 	for (i = 0; i < 16; i++)
-		cfq_ttime_add(&total_ns, &samples, NSEC_PER_MSEC);
-	KUNIT_EXPECT_TRUE(test, cfq_ttime_within(total_ns, samples, limit_ns));
+		cfqq_add_think_time(&cfqq, NSEC_PER_MSEC);
+	KUNIT_EXPECT_TRUE(test, cfqq_think_time_within(&cfqq, limit_ns));
 }
 
 static void cfq_test_parse(struct kunit *test)

@@ -164,13 +164,6 @@ static inline struct request *cfqq_oldest_rq(struct cfq_queue *cfqq)
 								 cfqq->next_rq;
 }
 
-static inline bool cfqq_think_time_within(const struct cfq_queue *cfqq,
-					  u64 limit_ns)
-{
-	return cfq_ttime_within(cfqq->ttime_total_ns, cfqq->ttime_samples,
-				limit_ns);
-}
-
 static inline bool cfqq_on_tree(const struct cfq_queue *cfqq)
 {
 	return cfqq->entity.st;

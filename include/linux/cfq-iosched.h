@@ -290,7 +290,7 @@ struct cfq_queue {
 	u64			served_ns;	/* less a part of its absence */
 
 	u64			last_end_ns;
-	u64			ttime_total_ns;	/* think time: see cfq_ttime_add() */
+	u64			ttime_total_ns;	/* of thinking: cfqq_add_think_time() */
 	unsigned int		ttime_samples;
 	u32			seek_history;	/* one bit a request: was it far? */
 	unsigned int		seek_samples;	/* bits of it that count */
