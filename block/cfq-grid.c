@@ -480,19 +480,14 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 	new->dev = dev;
 
 	cfqc_begin_change();
+	/* If that remains without a setting, it is gone at the end. */
+	list_add_tail(&new->node, &cfqc->devices);
 	settings = cfqc_device_settings(cfqc, dev);
-	if (!exists && (!settings || value)) {
-		ret = -ENODEV;
-	} else {
-		if (!settings) {
-			list_add_tail(&new->node, &cfqc->devices);
-			settings = new;
-			new = NULL;
-		}
+	if (exists || (settings != new && !value))
 		*(unsigned int *)((void *)settings + offset) = value;
-	}
+	else
+		ret = -ENODEV;
 	cfqc_end_change(cfqc);
-	kfree(new);
 	return ret;
 }
 
