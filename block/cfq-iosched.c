@@ -1693,23 +1693,13 @@ MODULE_ALIAS("cfq-iosched");
 
 static int __init cfq_init(void)
 {
-	int ret;
+	int ret = cfq_groups_register();
 
-	cfq_pool = KMEM_CACHE(cfq_queue, 0);
-	if (!cfq_pool)
-		return -ENOMEM;
-	ret = cfq_groups_register();
 	if (ret)
-		goto err_pool;
+		return ret;
 	ret = elv_register(&iosched_cfq);
 	if (ret)
-		goto err_groups;
-	return 0;
-
-err_groups:
-	cfq_groups_unregister();
-err_pool:
-	kmem_cache_destroy(cfq_pool);
+		cfq_groups_unregister();
 	return ret;
 }
 
@@ -1719,7 +1709,6 @@ static void __exit cfq_exit(void)
 	synchronize_rcu_tasks();
 	elv_unregister(&iosched_cfq);
 	cfq_groups_unregister();
-	kmem_cache_destroy(cfq_pool);
 }
 
 module_init(cfq_init);

@@ -9,8 +9,6 @@
 #include "cfq-queue.h"
 #include <trace/events/cfq.h>
 
-struct kmem_cache *cfq_pool;
-
 /*
  * Does @cfqq read here and there?  Until more than a few seeks are known it is
  * taken to be as its group, and without any to be seeky: a stream shows itself
@@ -348,9 +346,8 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 {
 	struct cfq_queue *cfqq;
 
-	cfqq = kmem_cache_alloc_node(cfq_pool,
-				     GFP_NOWAIT | __GFP_ZERO | __GFP_NOWARN,
-				     cfqd_dd(cfqd)->queue->node);
+	cfqq = kzalloc_node(sizeof(*cfqq), GFP_NOWAIT | __GFP_NOWARN,
+			    cfqd_dd(cfqd)->queue->node);
 	if (!cfqq)
 		return NULL;
 	cfqd->ref++;

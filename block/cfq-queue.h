@@ -217,7 +217,6 @@ static inline bool cfq_entity_in_driver(struct cfq_entity *entity)
 }
 
 /* block/cfq-queue.c */
-extern struct kmem_cache *cfq_pool;
 bool cfqq_seeky(const struct cfq_queue *cfqq);
 void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns);
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns);

@@ -663,7 +663,7 @@ watch_mb() {
 	done
 }
 
-ALLOCATIONS=/sys/kernel/tracing/events/kmem/kmem_cache_alloc
+ALLOCATIONS=/sys/kernel/tracing/events/kmem/kmalloc
 
 # count_queues: of the scheduler, as they are made, until queues_made
 count_queues() {
@@ -674,7 +674,7 @@ count_queues() {
 
 queues_made() {
 	echo 0 >"$ALLOCATIONS/enable"
-	grep -c kmem_cache_alloc: /sys/kernel/tracing/trace
+	grep -c kmalloc: /sys/kernel/tracing/trace
 }
 
 # stat GROUP NAME [DISK [FILE]]: the number in its stat. Without another process, as some ask often.
