@@ -591,12 +591,10 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 		return;
 	}
 
-	rcu_read_lock();
 	if (rq_goes_with(rq, before))
 		cfqq = rq_cfqq(before);
 	else if (likely(cic))
 		cfqq = cic_get_cfqq(cic, cfqmd, rq, now_ns);
-	rcu_read_unlock();
 	if (unlikely(!cfqq))
 		cfqq = &cfqmd->oom_cfqq;
 	cfqq->ref++;
@@ -737,15 +735,14 @@ static noinline bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 				   unsigned int nr_segs)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
+	struct cfq_io_cq *cic = cfq_lookup_cic(q);
 	struct cfq_queue *cfqq = NULL;
 	struct request *free = NULL;
 	struct cfq_cgroup *cfqc;
-	struct cfq_io_cq *cic;
 	bool merged = false;
 	enum cfq_slot slot;
 
-	cic = cfq_lookup_cic(q);
-	rcu_read_lock();
+	guard(rcu)();
 	slot = cfq_bio_slot(bio, &cfqc);
 	if (cic)
 		cfqq = cic_cfqq(cic, slot);
@@ -760,8 +757,6 @@ static noinline bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 		cfqmd->merge_cfqq = NULL;
 		spin_unlock_irq(&cfqmd->lock);
 	}
-	rcu_read_unlock();
-
 	if (free)
 		blk_mq_free_request(free);
 	return merged;

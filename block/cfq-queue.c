@@ -457,7 +457,7 @@ cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
 /*
  * The queue for @rq of the current task, without a reference, or NULL.  If
  * tasks of several groups share an io_context, its own queue is that of one of
- * them, and the others use the shared ones of their groups.  Needs RCU.
+ * them, and the others use the shared ones of their groups.
  */
 struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       struct cfq_meta_data *cfqmd, struct request *rq,
@@ -465,9 +465,11 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 {
 	unsigned short ioprio = cfq_effective_ioprio(req_get_ioprio(rq));
 	struct cfq_cgroup *cfqc;
-	enum cfq_slot slot = cfq_bio_slot(rq->bio, &cfqc);
 	struct cfq_queue *cfqq;
+	enum cfq_slot slot;
 
+	guard(rcu)();
+	slot = cfq_bio_slot(rq->bio, &cfqc);
 	if (unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
 	    slot >= CFQ_SLOT_SYNC && op_is_write(req_op(rq)) &&
 	    (current->flags & PF_KTHREAD))
