@@ -580,10 +580,10 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 
 	lockdep_assert_held(&cfqmd->lock);
 
+	trace_block_rq_insert(rq);
 	/* Not scheduled: came back, waited for a flush, or is on a reserved tag. */
 	if ((flags & BLK_MQ_INSERT_AT_HEAD) ||
 	    !(rq->rq_flags & RQF_USE_SCHED)) {
-		trace_block_rq_insert(rq);
 		if (flags & BLK_MQ_INSERT_AT_HEAD)
 			list_add(&rq->queuelist, &cfqmd->dispatch);
 		else
@@ -601,7 +601,6 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	rq->elv.priv[0] = cfqq;
 	if (unlikely(cfq_groups_limited()))
 		cfq_hold_request(rq);
-	trace_block_rq_insert(rq);
 	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
 		 cfqq_jumps(cfqq, rq, now_ns);
 	if (!urgent && cfqq_sends_now(cfqq, rq, now_ns)) {
