@@ -137,29 +137,6 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 }
 
 /*
- * How far may @entity be ahead of equals?  A turn alone puts a group a
- * group_slice ahead.
- */
-static s64 cfq_due_lead_ns(const struct cfq_driver_data *dd,
-			   const struct cfq_entity *entity)
-{
-	return (entity->trees->queues ? 4 : 8) * cfq_lead_ns(dd, entity, 1);
-}
-
-/* Has @first, or one above it, had too much for its reads to be urgent? */
-bool cfq_in_debt(const struct cfq_driver_data *dd,
-		 const struct cfq_entity *first, u64 now_ns)
-{
-	const struct cfq_entity *entity;
-
-	for (entity = first; entity; entity = cfq_above(entity))
-		if (cfq_entity_in_debt(entity, cfq_due_lead_ns(dd, entity),
-				       now_ns))
-			return true;
-	return false;
-}
-
-/*
  * Is the urgent @rq for others than its owner?  Swap is only if a task, no thread,
  * of a group not in debt swaps out for another group: else who takes more and
  * more memory would have all of the device.
@@ -205,9 +182,7 @@ static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
 	} else {
 		for (entity = &cfqq->entity; entity; entity = cfq_above(entity))
 			until_ns = max(until_ns,
-				       cfq_entity_borrow(entity,
-							 cfq_due_lead_ns(&cfqmd->dd,
-									 entity),
+				       cfq_entity_borrow(&cfqmd->dd, entity,
 							 cfqq->cost_ns, now_ns,
 							 &pause_ns));
 	}

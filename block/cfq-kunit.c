@@ -1114,6 +1114,7 @@ static void cfq_test_others_due(struct kunit *test)
 /* Urgent requests put a class in debt to better ones, or one ahead of equals. */
 static void cfq_test_debt(struct kunit *test)
 {
+	static const struct cfq_driver_data dd = { .tun.slice_ns = { [1] = 3 } };
 	struct cfq_trees trees = { .queues = true };
 	struct cfq_entity be[2] = { { .weight = 100 }, { .weight = 100 } };
 	struct cfq_entity idle = { .weight = 100 };
@@ -1122,35 +1123,35 @@ static void cfq_test_debt(struct kunit *test)
 	int i;
 
 	cfq_test_add(&trees, CFQ_CLASS_IDLE, &idle);
-	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&idle, 0, cost, now, &pause), now);
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&dd, &idle, cost, now, &pause), now);
 	cfq_test_add(&trees, CFQ_CLASS_BE, &be[0]);
 	for (i = 0; i < 41; i++) {
-		KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, 0, now));
-		until = cfq_entity_borrow(&idle, 0, cost, now, &pause);
+		KUNIT_EXPECT_FALSE(test, cfq_in_debt(&dd, &idle, now));
+		until = cfq_entity_borrow(&dd, &idle, cost, now, &pause);
 		/* From the second eighth on it is paid back. */
 		KUNIT_EXPECT_EQ(test, until > now, i >= 5);
 		/* In pauses that become longer. */
 		KUNIT_EXPECT_EQ(test, pause, CFQ_BORROW_COSTS * cost *
 				(1 + CFQ_BORROW_PAUSES * (i + 1) / 40));
 	}
-	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&idle, 0, now));
-	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&idle, 0, until));
+	KUNIT_EXPECT_TRUE(test, cfq_in_debt(&dd, &idle, now));
+	KUNIT_EXPECT_FALSE(test, cfq_in_debt(&dd, &idle, until));
 
 	/* Alone nobody is ahead. */
 	cfq_entity_charge(&be[0], 1000);
-	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], 10, now));
+	KUNIT_EXPECT_FALSE(test, cfq_in_debt(&dd, &be[0], now));
 	cfq_test_add(&trees, CFQ_CLASS_BE, &be[1]);
-	cfq_entity_charge(&be[0], 10 + CFQ_BORROW_NS);
-	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[0], 10, now));
+	cfq_entity_charge(&be[0], 4 * 3 + CFQ_BORROW_NS);
+	KUNIT_EXPECT_FALSE(test, cfq_in_debt(&dd, &be[0], now));
 	cfq_entity_charge(&be[0], 1);
-	KUNIT_EXPECT_TRUE(test, cfq_entity_in_debt(&be[0], 10, now));
-	KUNIT_EXPECT_FALSE(test, cfq_entity_in_debt(&be[1], 10, now));
+	KUNIT_EXPECT_TRUE(test, cfq_in_debt(&dd, &be[0], now));
+	KUNIT_EXPECT_FALSE(test, cfq_in_debt(&dd, &be[1], now));
 	/* The other has all of it meanwhile. */
 	pause = 0;
-	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[0], 10, cost, now, &pause),
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&dd, &be[0], cost, now, &pause),
 			now + CFQ_BORROW_NS + 1);
 	KUNIT_EXPECT_EQ(test, pause, CFQ_BORROW_NS + 1);
-	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&be[1], 10, cost, now, &pause), now);
+	KUNIT_EXPECT_EQ(test, cfq_entity_borrow(&dd, &be[1], cost, now, &pause), now);
 }
 
 static struct kunit_case cfq_test_cases[] = {

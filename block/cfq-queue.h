@@ -242,9 +242,6 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 			       struct cfq_meta_data *cfqmd, struct request *rq,
 			       u64 now_ns);
 
-bool cfq_in_debt(const struct cfq_driver_data *dd,
-		 const struct cfq_entity *first, u64 now_ns);
-
 /* Without a head: must @cfqq or its group wait for others? */
 static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
 {

@@ -306,9 +306,9 @@ static inline bool cfq_class_overdue(const struct cfq_trees *trees,
 
 /*
  * Debt.  Urgent requests go before others, and are charged.  Who is ahead of
- * equals by more than @lead_ns and what it may borrow has no urgent reads but
- * for others.  What was taken from better classes comes back at a hundredth of
- * the device's time, from equals as they are served.  A task pays earlier, by
+ * equals by more than it may be and may borrow has no urgent reads but for
+ * others.  What was taken from better classes comes back at a hundredth of the
+ * device's time, from equals as they are served.  A task pays earlier, by
  * pauses where it holds no lock: one operation may need dozens of requests, and
  * others wait for its last.
  */
@@ -317,18 +317,34 @@ static inline bool cfq_class_overdue(const struct cfq_trees *trees,
 #define CFQ_BORROW_COSTS	100
 #define CFQ_BORROW_PAUSES	16
 
-static inline bool cfq_entity_in_debt(const struct cfq_entity *entity,
-				      u64 lead_ns, u64 now_ns)
+/*
+ * How far @entity is ahead of equals, beyond what it may be: a turn alone puts a
+ * group a group_slice ahead.
+ */
+static inline s64 cfq_entity_ahead_ns(const struct cfq_driver_data *dd,
+				      const struct cfq_entity *entity)
 {
 	const struct cfq_service_tree *st = cfq_entity_tree(entity);
 
-	if (cfq_class_outranked(entity->trees, entity->class) &&
-	    st->borrowed_until_ns >
-	    now_ns + CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS)
-		return true;
-	return st->nr > !!entity->st &&
-	       (s64)(entity->vdisktime - st->min_vdisktime) > (s64)lead_ns +
-	       cfq_vdisktime_delta(CFQ_BORROW_NS, entity->weight);
+	if (st->nr <= !!entity->st)
+		return 0;
+	return entity->vdisktime - st->min_vdisktime -
+	       (entity->trees->queues ? 4 : 8) * cfq_lead_ns(dd, entity, 1);
+}
+
+/* Has @entity, or one above it, had too much for its reads to be urgent? */
+static inline bool cfq_in_debt(const struct cfq_driver_data *dd,
+			       const struct cfq_entity *entity, u64 now_ns)
+{
+	const u64 most_until_ns = now_ns + CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS;
+
+	for (; entity; entity = cfq_above(entity))
+		if ((cfq_class_outranked(entity->trees, entity->class) &&
+		     cfq_entity_tree(entity)->borrowed_until_ns > most_until_ns) ||
+		    cfq_entity_ahead_ns(dd, entity) >
+		    cfq_vdisktime_delta(CFQ_BORROW_NS, entity->weight))
+			return true;
+	return false;
 }
 
 /* A pause for one request: longer by up to so many, the more is borrowed. */
@@ -339,22 +355,22 @@ static inline u64 cfq_pause_ns(u64 cost_ns, u64 borrowed_ns, u64 most_ns)
 }
 
 /*
- * An urgent request goes before better classes, and equals that it is more than
- * @lead_ns ahead of: for that its task pauses @pause_ns.  Return: when all but
- * an eighth of what a class may borrow is there again, and the equals are no
- * further behind.
+ * An urgent request goes before better classes, and equals that it is too far
+ * ahead of: for that its task pauses @pause_ns.  Return: when all but an eighth
+ * of what a class may borrow is there again, and the equals are no further behind.
  */
-static inline u64 cfq_entity_borrow(struct cfq_entity *entity, u64 lead_ns,
-				    u64 cost_ns, u64 now_ns, u64 *pause_ns)
+static inline u64 cfq_entity_borrow(const struct cfq_driver_data *dd,
+				    struct cfq_entity *entity, u64 cost_ns,
+				    u64 now_ns, u64 *pause_ns)
 {
 	const u64 most_ns = CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS;
 	struct cfq_service_tree *st = cfq_entity_tree(entity);
 	const unsigned int others = st->total_weight -
 				    (entity->st ? entity->weight : 0);
-	s64 ahead_ns = entity->vdisktime - st->min_vdisktime - lead_ns;
+	const s64 ahead_ns = cfq_entity_ahead_ns(dd, entity);
 	u64 borrowed_ns, wait_ns = 0;
 
-	if (st->nr > !!entity->st && ahead_ns > 0) {
+	if (ahead_ns > 0) {
 		const u64 most_ahead_ns =
 			cfq_vdisktime_delta(CFQ_BORROW_NS, entity->weight);
 
