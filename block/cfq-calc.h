@@ -82,21 +82,20 @@ static inline unsigned int cfq_slice_weight(u64 slice_ns, u64 base_ns)
 }
 
 /*
- * So that @nr slices of @base_ns fit into @target_ns, but not below @floor_ns
+ * So that @nr base slices fit into target_latency, but not below twice slice_idle
  * for one of those.
  */
-static inline u64 cfq_latency_slice_ns(u64 slice_ns, u64 base_ns,
-				       unsigned int nr, u64 target_ns,
-				       u64 floor_ns)
+static inline u64 cfq_latency_slice_ns(const struct cfq_tunables *tun, u64 slice_ns,
+				       unsigned int nr)
 {
-	u64 round_ns = base_ns * nr;
+	const u64 base_ns = tun->slice_ns[1], round_ns = base_ns * nr;
 	u64 low_ns;
 
-	if (round_ns <= target_ns)
+	if (round_ns <= tun->target_latency_ns)
 		return slice_ns;
-	low_ns = min(slice_ns,
-		     mul_u64_u64_div_u64(slice_ns, floor_ns, base_ns));
-	return max(low_ns, mul_u64_u64_div_u64(slice_ns, target_ns, round_ns));
+	low_ns = mul_u64_u64_div_u64(slice_ns, 2 * tun->slice_idle_ns, base_ns);
+	return max(min(slice_ns, low_ns),
+		   mul_u64_u64_div_u64(slice_ns, tun->target_latency_ns, round_ns));
 }
 
 static inline bool cfq_is_far(sector_t a, sector_t b, sector_t sectors)

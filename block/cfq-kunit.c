@@ -88,28 +88,24 @@ static void cfq_test_heads(struct kunit *test)
 
 static void cfq_test_latency_slice(struct kunit *test)
 {
-	const u64 target_ns = 300 * NSEC_PER_MSEC;
-	const u64 floor_ns = 16 * NSEC_PER_MSEC;
+	struct cfq_tunables tun = {
+		.slice_ns = { [1] = BASE_NS },
+		.target_latency_ns = 300 * NSEC_PER_MSEC,
+		.slice_idle_ns = 8 * NSEC_PER_MSEC,
+	};
 
 	/* Three queues fit. */
-	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS, BASE_NS, 3,
-						   target_ns, floor_ns),
-			BASE_NS);
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(&tun, BASE_NS, 3), BASE_NS);
 	/* Six get half. */
-	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS, BASE_NS, 6,
-						   target_ns, floor_ns),
-			BASE_NS / 2);
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(&tun, BASE_NS, 6), BASE_NS / 2);
 	/* A hundred get the floor, in proportion to their slice. */
-	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS, BASE_NS, 100,
-						   target_ns, floor_ns),
-			floor_ns);
-	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS / 2, BASE_NS, 100,
-						   target_ns, floor_ns),
-			floor_ns / 2);
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(&tun, BASE_NS, 100),
+			16 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(&tun, BASE_NS / 2, 100),
+			8 * NSEC_PER_MSEC);
 	/* A floor above the slice does not lengthen it. */
-	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(BASE_NS, BASE_NS, 100,
-						   target_ns, 2 * BASE_NS),
-			BASE_NS);
+	tun.slice_idle_ns = BASE_NS;
+	KUNIT_EXPECT_EQ(test, cfq_latency_slice_ns(&tun, BASE_NS, 100), BASE_NS);
 }
 
 static void cfq_test_group_prio(struct kunit *test)

@@ -42,10 +42,7 @@ u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
 
 	if (!tun->low_latency || !cfqq->sync)
 		return slice_ns;
-	return cfq_latency_slice_ns(slice_ns, tun->slice_ns[1],
-				    cfqq->cfqd->nr_sync_busy,
-				    tun->target_latency_ns,
-				    2 * tun->slice_idle_ns);
+	return cfq_latency_slice_ns(tun, slice_ns, cfqq->cfqd->nr_sync_busy);
 }
 
 static void cfqq_update_weight(struct cfq_queue *cfqq)
