@@ -155,19 +155,14 @@ static inline u64 cfq_head_least_ns(unsigned int pages)
 #define CFQ_HEADS_MEMORY	128
 #define CFQ_HEADS_SAMPLES	32U
 
-static inline void cfq_heads_add(unsigned int *samples, unsigned int *average,
-				 bool soon)
+/* Many are said of more than 1/16, and until it is less than 1/64. */
+static inline void cfq_heads_add(struct cfq_heads *heads, bool soon)
 {
-	*samples = min(*samples + 1, CFQ_HEADS_MEMORY);
-	*average += ((int)(soon * CFQ_HEADS_ALL) - (int)*average) / (int)*samples;
-}
-
-/* Said of more than 1/16, and until it is less than 1/64. */
-static inline bool cfq_heads_many(unsigned int samples, unsigned int soon,
-				  bool many)
-{
-	return samples >= CFQ_HEADS_SAMPLES &&
-	       soon > CFQ_HEADS_ALL / (many ? 64 : 16);
+	heads->samples = min(heads->samples + 1, CFQ_HEADS_MEMORY);
+	heads->soon += ((int)(soon * CFQ_HEADS_ALL) - (int)heads->soon) /
+		       (int)heads->samples;
+	heads->many = heads->samples >= CFQ_HEADS_SAMPLES &&
+		      heads->soon > CFQ_HEADS_ALL / (heads->many ? 64 : 16);
 }
 
 /* How parallel is the device (block/cfq-device.c, 2)?  Measured so often. */

@@ -118,10 +118,7 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 	}
 	if (cfq_is_far(heads->position, done->position, CFQ_FAR_SECTORS) &&
 	    gap_ns < cfq_done_in_driver_ns(done)) {
-		cfq_heads_add(&heads->samples, &heads->soon,
-			      gap_ns < cfq_head_least_ns(pages));
-		heads->many = cfq_heads_many(heads->samples, heads->soon,
-					     heads->many);
+		cfq_heads_add(heads, gap_ns < cfq_head_least_ns(pages));
 		heads->sample_ns = done->end_ns;
 	}
 	heads->position = done->position;

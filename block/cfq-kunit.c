@@ -59,27 +59,31 @@ static void cfq_test_cost(struct kunit *test)
 
 static void cfq_test_heads(struct kunit *test)
 {
-	unsigned int samples = 0, soon = 0, i;
+	struct cfq_heads heads = {};
+	unsigned int i;
 
 	/* Unknown, whatever the first few were. */
 	for (i = 1; i < CFQ_HEADS_SAMPLES; i++)
-		cfq_heads_add(&samples, &soon, true);
-	KUNIT_EXPECT_FALSE(test, cfq_heads_many(samples, soon, false));
-	cfq_heads_add(&samples, &soon, true);
-	KUNIT_EXPECT_EQ(test, soon, CFQ_HEADS_ALL);
-	KUNIT_EXPECT_TRUE(test, cfq_heads_many(samples, soon, false));
+		cfq_heads_add(&heads, true);
+	KUNIT_EXPECT_FALSE(test, heads.many);
+	cfq_heads_add(&heads, true);
+	KUNIT_EXPECT_EQ(test, heads.soon, CFQ_HEADS_ALL);
+	KUNIT_EXPECT_TRUE(test, heads.many);
 
 	/* A single head, after many: in no more samples than are remembered five times. */
 	for (i = 0; i < 5 * CFQ_HEADS_MEMORY; i++)
-		cfq_heads_add(&samples, &soon, false);
-	KUNIT_EXPECT_EQ(test, samples, (unsigned int)CFQ_HEADS_MEMORY);
-	KUNIT_EXPECT_FALSE(test, cfq_heads_many(samples, soon, true));
+		cfq_heads_add(&heads, false);
+	KUNIT_EXPECT_EQ(test, heads.samples, (unsigned int)CFQ_HEADS_MEMORY);
+	KUNIT_EXPECT_FALSE(test, heads.many);
 
 	/* One in 25 changes nothing. */
 	for (i = 0; i < 1000; i++)
-		cfq_heads_add(&samples, &soon, i % 25 == 0);
-	KUNIT_EXPECT_FALSE(test, cfq_heads_many(samples, soon, false));
-	KUNIT_EXPECT_TRUE(test, cfq_heads_many(samples, soon, true));
+		cfq_heads_add(&heads, i % 25 == 0);
+	KUNIT_EXPECT_FALSE(test, heads.many);
+	heads.many = true;
+	for (i = 0; i < 1000; i++)
+		cfq_heads_add(&heads, i % 25 == 0);
+	KUNIT_EXPECT_TRUE(test, heads.many);
 
 	KUNIT_EXPECT_FALSE(test, cfq_is_far(0, CFQ_FAR_SECTORS, CFQ_FAR_SECTORS));
 	KUNIT_EXPECT_TRUE(test, cfq_is_far(0, CFQ_FAR_SECTORS + 1, CFQ_FAR_SECTORS));
