@@ -539,8 +539,12 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 	return NULL;
 }
 
-/* The group to serve next, or NULL.  It may turn out to have nothing to send yet. */
-struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
+/*
+ * The group to serve next, or NULL; after @before, if given, that had nothing that
+ * may be sent.  It may turn out to have nothing to send yet, either.
+ */
+struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
+				  struct cfq_data *before, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqmd->active_cfqd;
 	const char *end = "empty";
@@ -549,7 +553,10 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	lockdep_assert_held(&cfqmd->lock);
 
 	if (!cfqmd->dd.one_head)
-		return cfq_next_group(cfqmd, NULL, now_ns, false);
+		return cfq_next_group(cfqmd, before, now_ns, false);
+	/* It was to ride: ask the group whose turn it is. */
+	if (before)
+		return before != cfqd ? cfqd : NULL;
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
 		if (!cfqd->turn_cut && cfqd->turn_used_ns >= cfqd_turn_ns(cfqd))
@@ -576,17 +583,4 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns)
 	cfq_group_count(cfqd, CFQ_STAT_SLICES, 1);
 	trace_cfq_select(cfqd, NULL, &cfqd_set_member(cfqd)->entity, "turn");
 	return cfq_group_rider(cfqd, now_ns) ?: cfqd;
-}
-
-/* @cfqd had nothing that may be sent: who is next? */
-struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns)
-{
-	struct cfq_data *active = cfqd->cfqmd->active_cfqd;
-
-	lockdep_assert_held(&cfqd->cfqmd->lock);
-
-	/* It was to ride: ask the group whose turn it is. */
-	if (cfqd->cfqmd->dd.one_head)
-		return cfqd != active ? active : NULL;
-	return cfq_next_group(cfqd->cfqmd, cfqd, now_ns, false);
 }

@@ -1086,8 +1086,8 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 			return cfq_give_first(rq, now_ns);
 	}
 
-	cfqd = cfq_group_select(cfqmd, now_ns);
-	while (cfqd) {
+	cfqd = NULL;
+	while ((cfqd = cfq_group_select(cfqmd, cfqd, now_ns))) {
 		rq = cfq_overdue_request(cfqd, false, now_ns);
 		if (rq)
 			return cfq_give_first(rq, now_ns);
@@ -1098,7 +1098,6 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 		}
 		if (rq || cfqmd->dd.par.drain)
 			break;
-		cfqd = cfq_group_select_next(cfqd, now_ns);
 	}
 	return rq;
 }

@@ -85,9 +85,9 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
 void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
 		    u64 spent_ns);
-struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns);
+struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
+				  struct cfq_data *before, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
-struct cfq_data *cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns);
 bool cfq_member_ready(struct cfq_entity *entity);
 bool cfq_member_held_back(struct cfq_entity *entity);
 bool cfq_member_in_driver(struct cfq_entity *entity);
@@ -172,12 +172,14 @@ static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
 				   u64 n) { }
 static inline void cfq_group_sent(struct cfq_data *cfqd, u64 sectors,
 				  u64 wait_ns, u64 spent_ns) { }
-static inline struct cfq_data *
-cfq_group_select(struct cfq_meta_data *cfqmd, u64 now_ns) { return &cfqmd->root; }
+static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
+						struct cfq_data *before, u64 now_ns)
+{
+	return before ? NULL : &cfqmd->root;
+}
+
 static inline struct cfq_data *
 cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns) { return NULL; }
-static inline struct cfq_data *
-cfq_group_select_next(struct cfq_data *cfqd, u64 now_ns) { return NULL; }
 static inline bool cfq_group_must_wait(const struct cfq_data *cfqd) { return false; }
 
 static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
