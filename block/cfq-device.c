@@ -141,20 +141,22 @@ static __always_inline unsigned int cfq_rq_work(const struct cfq_driver_data *dd
 	return min(dd->access_work + work, CFQ_WORK_MAX);
 }
 
-/*
- * What will @rq cost without a head?  No more than by itself: work costs more
- * where the device has little to do.
- */
+/* What does @rq take by itself, without a head?  0 if unknown, or without data. */
+static __always_inline u64 cfq_rq_service_ns(const struct cfq_driver_data *dd,
+					     struct request *rq, unsigned int bytes)
+{
+	const u64 *service_ns = dd->par.service_ns[rq_data_dir(rq)];
+	const unsigned int pages = cfq_pages(bytes);
+
+	return bytes ? cfq_service_of(service_ns[cfq_size_order(pages)], pages) : 0;
+}
+
+/* What will it cost?  No more than that: work costs more where little is to be done. */
 static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
 					  struct request *rq, unsigned int bytes,
 					  unsigned int work)
 {
-	const unsigned int pages = cfq_pages(bytes);
-	const u64 service_ns = !bytes ? 0 :
-		dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)];
-
-	return min_not_zero(cfq_service_of(service_ns, pages),
-			    cfq_work_cost_ns(dd, work));
+	return min_not_zero(cfq_rq_service_ns(dd, rq, bytes), cfq_work_cost_ns(dd, work));
 }
 
 /*
@@ -411,19 +413,15 @@ bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq, u64 no
 {
 	const struct cfq_sizes *sizes = &dd->par.sizes;
 	const unsigned int size = cfq_rq_size(rq), others = sizes->others + 1;
-	const unsigned int bytes = rq_data_bytes(rq), pages = cfq_pages(bytes);
+	const unsigned int bytes = rq_data_bytes(rq);
 	const unsigned int work = sizes->others_work + cfq_rq_work(dd, rq, bytes);
-	u64 service_ns;
+	const u64 service_ns = cfq_rq_service_ns(dd, rq, bytes);
 
 	if (size == sizes->trial_size)
 		return true;
-	if (size == CFQ_NR_SIZES || sizes->size != sizes->trial_size ||
-	    others * CFQ_TRIAL_OTHERS_PART > sizes->sent ||
-	    work * CFQ_SIZES_PART > sizes->work_sent)
-		return false;
-	service_ns = cfq_service_of(dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)],
-				    pages);
-	return service_ns &&
+	return sizes->size == sizes->trial_size &&
+	       others * CFQ_TRIAL_OTHERS_PART <= sizes->sent &&
+	       work * CFQ_SIZES_PART <= sizes->work_sent && service_ns &&
 	       sizes->since_ns + others * service_ns * CFQ_SIZES_PART <= now_ns;
 }
 
