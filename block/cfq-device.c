@@ -288,9 +288,9 @@ static void cfq_sizes_tried(struct cfq_sizes *sizes, unsigned int size, u64 now_
 {
 	sizes->tries[size] = min(sizes->tries[size] + 1, CFQ_SIZES_TRIES);
 	sizes->again_ns[size] = now_ns + (CFQ_SIZES_SOON_NS << sizes->tries[size]);
-	if (!sizes->trial || size != sizes->trial_size)
+	if (!sizes->trial_depth || size != sizes->trial_size)
 		return;
-	sizes->trial = false;
+	sizes->trial_depth = 0;
 	/* For as long as it was, who was held is owed all of it: cfqq_passes_others(). */
 	sizes->until_ns = now_ns + CFQ_TRIAL_NS -
 			  min(CFQ_TRIAL_NS, sizes->until_ns - min(now_ns, sizes->until_ns));
@@ -339,7 +339,7 @@ void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 
 	/* In a trial a few less are enough: all were sent that there are. */
 	if (service_ns && !cfq_sizes_blind(dd) &&
-	    in_driver_ns * (sizes->trial ? 4 : 3) >=
+	    in_driver_ns * (sizes->trial_depth ? 4 : 3) >=
 	    3 * CFQ_BUSY_TIMES * cfq_sizes_service_ns(&dd->par)) {
 		/* What was completed are a few others, too. */
 		ns = div_u64((now_ns - sizes->start_ns) * (sizes->sent + sizes->others),
@@ -356,7 +356,7 @@ void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 		/* The cost of a page so far was for other sizes. */
 		if (abs_diff(work, sizes->work[write][order]) > work / 8)
 			dd->cost_work = 0;
-	} else if (sizes->trial && size == sizes->trial_size) {
+	} else if (sizes->trial_depth && size == sizes->trial_size) {
 		cfq_sizes_tried(sizes, size, now_ns);
 	}
 	if (sizes->sent >= 2 * CFQ_SIZES_PART) {
@@ -377,9 +377,9 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 	unsigned int size;
 
 	sizes->seen = 0;
-	if (sizes->trial && sizes->until_ns <= now_ns)
+	if (sizes->trial_depth && sizes->until_ns <= now_ns)
 		cfq_sizes_tried(sizes, sizes->trial_size, now_ns);
-	if (sizes->trial || !(seen & (seen - 1)) || cfq_sizes_blind(dd) ||
+	if (sizes->trial_depth || !(seen & (seen - 1)) || cfq_sizes_blind(dd) ||
 	    dd->strict || dd->rt_until_ns > now_ns || dd->lost_work)
 		return;
 	for_each_set_bit(size, &seen, CFQ_NR_SIZES) {
@@ -393,7 +393,6 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 		/* What was sent before it tells nothing of it. */
 		sizes->size = CFQ_NR_SIZES;
 		sizes->sent = 0;
-		sizes->trial = true;
 		sizes->trial_size = size;
 		sizes->trial_depth = CFQ_TRIAL_DEPTH;
 		/* With what is in the device, about twice as long as that takes. */
@@ -430,7 +429,7 @@ bool cfq_sizes_end_trial(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
 
-	if (!sizes->trial)
+	if (!sizes->trial_depth)
 		return false;
 	if (dd->nr_in_driver >= CFQ_BUSY_TIMES && sizes->until_ns > now_ns &&
 	    !cfq_must_empty(dd)) {

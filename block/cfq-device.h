@@ -194,7 +194,8 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, struct request *rq
 				  unsigned int pages, unsigned int work, u64 now_ns)
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
-	const unsigned int part = sizes->trial ? CFQ_TRIAL_OTHERS_PART : CFQ_SIZES_PART;
+	const unsigned int part = sizes->trial_depth ? CFQ_TRIAL_OTHERS_PART :
+						       CFQ_SIZES_PART;
 	unsigned int size = CFQ_NR_SIZES;
 
 	if (dd->nr_in_driver >= CFQ_BUSY_TIMES)
@@ -273,7 +274,7 @@ static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver
 	}
 	sizes->done++;
 	sizes->in_driver_ns += in_driver_ns;
-	if (unlikely(sizes->trial) && sizes->done == CFQ_TRIAL_DEPTH &&
+	if (unlikely(sizes->trial_depth) && sizes->done == CFQ_TRIAL_DEPTH &&
 	    cfq_trial_deeper(dd, now_ns)) {
 		sizes->trial_depth = 2 * dd->nr_in_driver;
 		sizes->nr_before = dd->nr_in_driver;
@@ -337,8 +338,7 @@ static inline unsigned int cfq_full_depth(const struct cfq_driver_data *dd)
 static inline bool cfq_device_busy(const struct cfq_driver_data *dd)
 {
 	return dd->pages_in_driver >= cfq_full_depth(dd) &&
-	       (likely(!dd->par.sizes.trial) ||
-		dd->nr_in_driver >= dd->par.sizes.trial_depth);
+	       dd->nr_in_driver >= dd->par.sizes.trial_depth;
 }
 
 /* Without a head: has a part of it nothing to do? */
@@ -361,8 +361,8 @@ static inline bool cfq_sample_wanted(const struct cfq_parallelism *par,
 static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
-	const u64 until_ns = par->sizes.trial ? par->sizes.until_ns :
-						par->sample_until_ns;
+	const u64 until_ns = par->sizes.trial_depth ? par->sizes.until_ns :
+						      par->sample_until_ns;
 
 	if (likely(!par->drain))
 		return false;
@@ -373,7 +373,7 @@ static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 	} else {
 		par->probe = NULL;
 		par->probe_sent_ns = 0;
-		if (par->sizes.trial)
+		if (par->sizes.trial_depth)
 			par->sizes.until_ns = now_ns + CFQ_TRIAL_NS;
 	}
 	return par->drain;

@@ -515,9 +515,9 @@ static __always_inline bool cfqq_sends_now(const struct cfq_queue *cfqq,
 
 	return !cfqmd->nr_queued && cfq_device_spares(dd) &&
 	       !cfq_charges_completed(dd, rq->cmd_flags) && cfqq->sync &&
-	       !dd->strict && !dd->held_cfqq && !dd->par.drain && !dd->par.sizes.trial &&
-	       blk_rq_bytes(rq) < CFQ_LONG_BYTES && !cfq_sample_wanted(&dd->par, rq) &&
-	       !cfq_probe_due(&dd->par, now_ns) &&
+	       !dd->strict && !dd->held_cfqq && !dd->par.drain &&
+	       !dd->par.sizes.trial_depth && blk_rq_bytes(rq) < CFQ_LONG_BYTES &&
+	       !cfq_sample_wanted(&dd->par, rq) && !cfq_probe_due(&dd->par, now_ns) &&
 	       !cfq_group_must_wait(cfqq->cfqd);
 }
 
@@ -985,7 +985,7 @@ static noinline bool cfqq_hold_for_trial(const struct cfq_queue *cfqq, u64 now_n
 
 static inline bool cfqq_hold_long(struct cfq_queue *cfqq, u64 now_ns)
 {
-	if (unlikely(cfqd_dd(cfqq->cfqd)->par.sizes.trial))
+	if (unlikely(cfqd_dd(cfqq->cfqd)->par.sizes.trial_depth))
 		return cfqq_hold_for_trial(cfqq, now_ns);
 	return unlikely(blk_rq_bytes(cfqq->next_rq) >= CFQ_LONG_BYTES ||
 			!cfq_op_has_data(cfqq->next_rq->cmd_flags)) &&

@@ -128,9 +128,8 @@ struct cfq_sizes {
 	u64		start_ns;
 	unsigned long	seen;		/* sizes; see cfq_sizes_look() */
 
-	bool		trial;		/* only what is of trial_size is sent */
-	unsigned int	trial_size;
-	unsigned int	trial_depth;	/* so many are in the device then */
+	unsigned int	trial_depth;	/* 0: no trial; so many are in the device */
+	unsigned int	trial_size;	/* only what is of it is sent */
 	u64		until_ns;
 };
 
