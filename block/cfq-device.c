@@ -334,13 +334,13 @@ void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 	const bool write = size >= CFQ_NR_ORDERS;
 	const u64 in_driver_ns = div_u64(sizes->in_driver_ns, sizes->done);
 	const u64 service_ns = dd->par.service_ns[write][order];
+	u64 ns, busy_ns = CFQ_BUSY_TIMES * cfq_sizes_service_ns(&dd->par);
 	unsigned int work;
-	u64 ns;
 
-	/* In a trial a few less are enough: all were sent that there are. */
-	if (service_ns && !cfq_sizes_blind(dd) &&
-	    in_driver_ns * (sizes->trial_depth ? 4 : 3) >=
-	    3 * CFQ_BUSY_TIMES * cfq_sizes_service_ns(&dd->par)) {
+	/* In a trial three quarters are enough: all were sent that there are. */
+	if (sizes->trial_depth)
+		busy_ns -= busy_ns / 4;
+	if (service_ns && !cfq_sizes_blind(dd) && in_driver_ns >= busy_ns) {
 		/* What was completed are a few others, too. */
 		ns = div_u64((now_ns - sizes->start_ns) * (sizes->sent + sizes->others),
 			     sizes->done);
