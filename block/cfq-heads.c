@@ -152,8 +152,7 @@ static void cfq_duel_pause(struct cfq_duel *duel, u64 ns, u64 now_ns)
 /* Is the device used the other way, for now? */
 static bool cfq_duel_other(const struct cfq_duel *duel)
 {
-	return duel->other != (duel->phase == CFQ_DUEL_CHANGE ||
-			       duel->phase == CFQ_DUEL_OTHER);
+	return duel->other != (duel->phase >= CFQ_DUEL_CHANGE);
 }
 
 /* What was done in this phase, in a second: by all, or by those whom it is for. */
@@ -170,12 +169,11 @@ static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 					      CFQ_DUEL_STREAMS_PART;
 	u64 rate = cfq_duel_rate(duel, streams, now_ns);
 	u64 before = duel->rate[streams];
+	u64 *without = duel->other ? &before : &rate;
 
 	/* Turns are worth half as much again to streams. */
-	if (streams && cfq_duel_other(duel))
-		rate = div_u64(rate * 2, 3);
-	else if (streams)
-		before = div_u64(before * 2, 3);
+	if (streams)
+		*without = div_u64(*without * 2, 3);
 	/* Flash need not have many heads to have none. */
 	return (heads->many || !heads->told_one) &&
 	       before && rate > before + before / 16;
@@ -228,7 +226,7 @@ static bool cfq_strict_pays(const struct cfq_heads *heads, u64 now_ns)
 /* Is less done than when it was measured last? */
 static bool cfq_does_less(const struct cfq_duel *duel, u64 now_ns)
 {
-	return duel->phase == CFQ_DUEL_NONE && now_ns > duel->phase_ns &&
+	return duel->phase == CFQ_DUEL_NONE &&
 	       cfq_duel_rate(duel, 0, now_ns) < duel->rate[0] * 3 / 4;
 }
 
