@@ -349,39 +349,29 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 	       cfqd_turn_ns(cfqd);
 }
 
-/* Is @member so far ahead that it may send no more than keeps flash busy, or not ride? */
-static bool cfq_member_too_far_ahead(const struct cfq_member *member)
-{
-	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
-	const struct cfq_entity *first;
-	u64 lead;
-
-	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
-			   !cfq_order_matters(dd))
-		return false;
-	first = cfq_st_first(member_tree(member));
-	if (!first || first == &member->entity)
-		return false;
-	lead = cfq_lead_ns(dd, &member->entity, dd->one_head ?
-			   CFQ_RIDE_LEAD_PART : CFQ_MIXED_LEAD_PART);
-	return cfq_entity_lead(&member->entity, first) > (s64)lead;
-}
-
 /*
- * Must @member wait for a better class, or as it is too far ahead?  Without a
- * head best effort has what better classes leave; below a group, what keeps the
- * device busy, as its rivals would have all of that otherwise.
+ * Must @member wait for a better class, or as it is so far ahead that it may send no
+ * more than keeps flash busy, or not ride?  Without a head best effort has what
+ * better classes leave; below a group, what keeps the device busy, as its rivals
+ * would have all of that otherwise.
  */
 static noinline bool cfq_member_after_others(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
+	const struct cfq_entity *entity = &member->entity, *first;
 
-	if (cfq_first_better(&member->group->members, member->entity.class) &&
-	    (dd->one_head || member->entity.class == CFQ_CLASS_IDLE ||
+	if (cfq_first_better(entity->trees, entity->class) &&
+	    (dd->one_head || entity->class == CFQ_CLASS_IDLE ||
 	     (member->group->self.group ? cfq_device_busy(dd) :
 					  !cfq_device_spares(dd))))
 		return true;
-	return cfq_member_too_far_ahead(member);
+	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
+			   !cfq_order_matters(dd))
+		return false;
+	first = cfq_st_first(member_tree(member));
+	return first && first != entity && cfq_entity_lead(entity, first) >
+	       (s64)cfq_lead_ns(dd, entity, dd->one_head ? CFQ_RIDE_LEAD_PART :
+							   CFQ_MIXED_LEAD_PART);
 }
 
 static inline bool cfq_member_must_wait(const struct cfq_member *member)
