@@ -226,7 +226,6 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, struct request *rq
 	sizes->others = 0;
 	sizes->others_work = 0;
 	sizes->seen |= BIT(size);
-	cfq_sizes_restart(sizes, now_ns);
 }
 
 /* What is sent takes so long by itself, on average; 0 if unknown. */
