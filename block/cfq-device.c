@@ -383,9 +383,8 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 	    dd->strict || dd->rt_until_ns > now_ns || dd->lost_work)
 		return;
 	for_each_set_bit(size, &seen, CFQ_NR_SIZES) {
-		const unsigned int bytes = 4096U << size % CFQ_NR_ORDERS;
-		const unsigned int work = cfq_size_work(bytes, size >= CFQ_NR_ORDERS,
-							sizes);
+		const bool write = size >= CFQ_NR_ORDERS;
+		const unsigned int work = sizes->work[write][size % CFQ_NR_ORDERS];
 
 		if (sizes->again_ns[size] > now_ns ||
 		    CFQ_SIZES_LEAST * cfq_work_cost_ns(dd, work) > CFQ_TRIAL_NS / 2)
