@@ -248,7 +248,8 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 {
 	struct cfq_parallelism *par = &dd->par;
 	const bool write = op_is_write(done->opf);
-	unsigned int pages;
+	const unsigned int pages = cfq_pages(par->probe_bytes);
+	const unsigned int own = cfq_sent_pages(done->sent);
 	u64 ns;
 
 	par->probe = NULL;
@@ -262,17 +263,14 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 				    max(4 * dd->discard_ns, NSEC_PER_MSEC)));
 		return;
 	}
-	pages = cfq_pages(par->probe_bytes);
-	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns, pages,
-			cfq_parallel_pages(dd, par->probe_bytes), par->probe_beside,
-			par->parallel);
+	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns, pages, own,
+			par->probe_beside, par->parallel);
 	if (!write)
 		cfq_heads_watch(dd, ns > (par->probe_nr + 1) *
 				    cfq_head_least_ns(pages));
 	if (!cfq_alone(par->probe_beside, par->parallel))
 		return;
-	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns,
-		     cfq_parallel_pages(dd, par->probe_bytes));
+	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns, own);
 	par->sample_until_ns = 0;
 	cfq_set_full_work(dd);
 	if (par->page_ns[READ] && par->page_ns[WRITE])
