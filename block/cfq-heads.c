@@ -131,24 +131,6 @@ static bool cfq_one_head_seen(const struct cfq_heads *heads)
 	return heads->samples >= CFQ_HEADS_SAMPLES && !heads->many;
 }
 
-static void cfq_duel_next(struct cfq_duel *duel, enum cfq_duel_phase phase,
-			  u64 now_ns)
-{
-	const bool measured = phase == CFQ_DUEL_SAME || phase == CFQ_DUEL_OTHER;
-
-	duel->phase = phase;
-	duel->done[0] = 0;
-	duel->done[1] = 0;
-	duel->phase_ns = now_ns;
-	duel->next_ns = now_ns + (measured ? 2 : 1) * duel->unit_ns;
-}
-
-static void cfq_duel_pause(struct cfq_duel *duel, u64 ns, u64 now_ns)
-{
-	duel->again_ns = now_ns + ns;
-	cfq_duel_next(duel, CFQ_DUEL_NONE, now_ns);
-}
-
 /* Is the device used the other way, for now? */
 static bool cfq_duel_other(const struct cfq_duel *duel)
 {
@@ -250,23 +232,24 @@ static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
 		duel->other = !duel->other;
 		duel->pause_ns = duel->unit_ns;
 	}
-	cfq_duel_pause(duel, pause_ns, now_ns);
+	duel->again_ns = now_ns + pause_ns;
 }
 
 /* The next phase, if there is a duel or one is @due. */
 static void cfq_duel_go_on(struct cfq_heads *heads, bool due, u64 now_ns)
 {
+	enum cfq_duel_phase phase = CFQ_DUEL_NONE;
 	struct cfq_duel *duel = &heads->duel;
 
 	if (duel->phase == CFQ_DUEL_NONE) {
-		due = due && duel->again_ns <= now_ns;
-		cfq_duel_next(duel, due ? CFQ_DUEL_SAME : CFQ_DUEL_NONE, now_ns);
+		if (due && duel->again_ns <= now_ns)
+			phase = CFQ_DUEL_SAME;
 	} else if (duel->next_ns + 2 * duel->unit_ns <= now_ns) {
 		/* Nobody asked in time, so it says nothing. */
 		duel->won = 0;
 		/* Strictness is right only as long as it is known to be. */
 		duel->other &= duel->of_turns;
-		cfq_duel_pause(duel, duel->pause_ns, now_ns);
+		duel->again_ns = now_ns + duel->pause_ns;
 	} else if (duel->phase == CFQ_DUEL_OTHER) {
 		cfq_duel_end(heads, now_ns);
 	} else {
@@ -274,8 +257,16 @@ static void cfq_duel_go_on(struct cfq_heads *heads, bool due, u64 now_ns)
 			duel->rate[0] = cfq_duel_rate(duel, 0, now_ns);
 			duel->rate[1] = cfq_duel_rate(duel, 1, now_ns);
 		}
-		cfq_duel_next(duel, duel->phase + 1, now_ns);
+		phase = duel->phase + 1;
 	}
+	duel->phase = phase;
+	duel->done[0] = 0;
+	duel->done[1] = 0;
+	duel->phase_ns = now_ns;
+	duel->next_ns = now_ns + duel->unit_ns;
+	/* To measure takes two. */
+	if (phase == CFQ_DUEL_SAME || phase == CFQ_DUEL_OTHER)
+		duel->next_ns += duel->unit_ns;
 }
 
 /*
