@@ -260,28 +260,24 @@ static void cfq_get_super(struct super_block *sb, void *found)
  */
 static struct vfsmount *cfq_mount_unified(void)
 {
+	/* As groups are, it is always in the kernel. */
 	struct file_system_type *type = get_fs_type("cgroup2");
-	struct vfsmount *mnt = NULL;
 	struct super_block *sb = NULL;
 	struct fs_context *fc;
+	struct vfsmount *mnt;
 
-	if (!type)
-		return NULL;
 	iterate_supers_type(type, cfq_get_super, &sb);
 	if (!sb)
-		goto out;
+		return NULL;
 	fc = fs_context_for_mount(type, 0);
 	if (IS_ERR(fc)) {
 		deactivate_super(sb);
-		mnt = ERR_CAST(fc);
-		goto out;
+		return ERR_CAST(fc);
 	}
 	/* Mounts that, and lets go of it. */
 	fc->root = dget(sb->s_root);
 	mnt = vfs_create_mount(fc);
 	put_fs_context(fc);
-out:
-	module_put(type->owner);
 	return mnt;
 }
 
