@@ -278,6 +278,7 @@ static bool cfq_turns_duel_due(struct cfq_driver_data *dd, u64 now_ns)
 	struct cfq_heads *heads = &dd->heads;
 	const bool one_head = heads->told_one && cfq_one_head_seen(heads);
 
+	heads->cpus_busy = false;
 	if (one_head && heads->duel.phase == CFQ_DUEL_NONE) {
 		heads->duel.other = false;
 		heads->duel.won = 0;
@@ -309,7 +310,7 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
 	bool told_one = cfq_told_one_head(dd->queue);
-	bool may_have_one, due, other;
+	bool may_have_one, other;
 
 	if (told_one != heads->told_one) {
 		cfq_device_forget(dd, now_ns);
@@ -320,13 +321,8 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 	may_have_one = told_one || (heads->watched && cfq_one_head_seen(heads));
 	if (heads->duel.of_turns != may_have_one)
 		cfq_duel_init(heads, may_have_one, now_ns);
-	if (may_have_one) {
-		heads->cpus_busy = false;
-		due = cfq_turns_duel_due(dd, now_ns);
-	} else {
-		due = cfq_strict_duel_due(heads, now_ns);
-	}
-	cfq_duel_go_on(heads, due, now_ns);
+	cfq_duel_go_on(heads, may_have_one ? cfq_turns_duel_due(dd, now_ns) :
+					     cfq_strict_duel_due(heads, now_ns), now_ns);
 	other = cfq_duel_other(&heads->duel);
 	dd->strict = other && (told_one || !may_have_one);
 	return may_have_one && !other;
