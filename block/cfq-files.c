@@ -103,17 +103,14 @@ enum cfq_device_file {
 /* Numbers that no device can have give 0, which no disk has. */
 static int cfq_parse_dev(char *text, dev_t *dev)
 {
-	char *minor_text = strchr(text, ':');
+	const char *major_text = strsep(&text, ":");
 	int major_ret, minor_ret;
 	u64 major, minor;
 
-	if (!minor_text)
+	if (!text || !isdigit(major_text[0]) || !isdigit(text[0]))
 		return -EINVAL;
-	*minor_text++ = '\0';
-	if (!isdigit(text[0]) || !isdigit(minor_text[0]))
-		return -EINVAL;
-	major_ret = cfq_parse(text, 0, MAJOR(~0U), &major);
-	minor_ret = cfq_parse(minor_text, 0, MINOR(~0U), &minor);
+	major_ret = cfq_parse(major_text, 0, MAJOR(~0U), &major);
+	minor_ret = cfq_parse(text, 0, MINOR(~0U), &minor);
 	if (major_ret == -EINVAL || minor_ret == -EINVAL)
 		return -EINVAL;
 	*dev = major_ret || minor_ret ? 0 : MKDEV(major, minor);
