@@ -42,8 +42,7 @@ bool cfq_disk_exists(dev_t dev)
 	return is_disk;
 }
 
-static struct cgroup_subsys_state *
-cfqc_css_alloc(struct cgroup_subsys_state *parent)
+static struct cgroup_subsys_state *cfqc_css_alloc(struct cgroup_subsys_state *parent)
 {
 	struct cfq_css *new;
 

@@ -67,8 +67,7 @@ static void cfq_set_full_work(struct cfq_driver_data *dd)
 }
 
 /* Use @dd as if it had @one_head, or not. */
-void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
-			     u64 now_ns)
+void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 
@@ -128,9 +127,8 @@ static unsigned int cfq_parallel_pages(const struct cfq_driver_data *dd,
  * The work of @rq without a head.  Of a discard: what is done in the time that
  * those before it took, and no more than a quarter of what fills the device.
  */
-static __always_inline unsigned int cfq_rq_work(const struct cfq_driver_data *dd,
-						struct request *rq,
-						unsigned int bytes)
+static __always_inline unsigned int
+cfq_rq_work(const struct cfq_driver_data *dd, struct request *rq, unsigned int bytes)
 {
 	unsigned int work = cfq_size_work(bytes, rq_data_dir(rq), &dd->par.sizes);
 
@@ -164,8 +162,7 @@ static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
  * costs a moment, only when cfq has just been selected; but without it nobody
  * would know what a write costs on a device that is always full.
  */
-bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
-		      u64 now_ns)
+bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 
@@ -202,9 +199,8 @@ u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 	return ns < 2 * cfq_page_ns(&dd->par) ? 0 : ns;
 }
 
-static noinline void cfq_start_probe(struct cfq_driver_data *dd,
-				     struct request *rq, unsigned int bytes,
-				     u64 now_ns)
+static noinline void cfq_start_probe(struct cfq_driver_data *dd, struct request *rq,
+				     unsigned int bytes, u64 now_ns)
 {
 	struct cfq_parallelism *par = &dd->par;
 
@@ -266,8 +262,7 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 	cfq_service_add(&par->service_ns[write][cfq_size_order(pages)], ns, pages, own,
 			par->probe_beside, par->parallel);
 	if (!write)
-		cfq_heads_watch(dd, ns > (par->probe_nr + 1) *
-				    cfq_head_least_ns(pages));
+		cfq_heads_watch(dd, ns > (par->probe_nr + 1) * cfq_head_least_ns(pages));
 	if (!cfq_alone(par->probe_beside, par->parallel))
 		return;
 	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns, own);

@@ -15,8 +15,7 @@ static inline bool cfq_told_one_head(struct request_queue *q)
 /* The queue is about to be frozen: all requests must end. */
 static inline bool cfq_must_empty(const struct cfq_driver_data *dd)
 {
-	return READ_ONCE(dd->queue->mq_freeze_depth) ||
-	       blk_queue_dying(dd->queue);
+	return READ_ONCE(dd->queue->mq_freeze_depth) || blk_queue_dying(dd->queue);
 }
 
 /* What a page of CFQ_WORK_PAGE takes by itself; 0 if unknown. */
@@ -36,8 +35,7 @@ static inline u64 cfq_page_ns(const struct cfq_parallelism *par)
 #define CFQ_STUCK_NS		(1000 * (u64)NSEC_PER_MSEC)
 #define CFQ_STUCK_FLASH_NS	(100 * (u64)NSEC_PER_MSEC)
 
-static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd,
-				   unsigned int work)
+static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd, unsigned int work)
 {
 	return div_u64(dd->pages_cost_ns * work, CFQ_COST_PAGES * CFQ_WORK_PAGE);
 }
@@ -62,8 +60,7 @@ static inline void cfq_ask_at(struct cfq_driver_data *dd, u64 ns)
 {
 	if (!hrtimer_is_queued(&dd->idle_timer) ||
 	    ns < ktime_to_ns(hrtimer_get_expires(&dd->idle_timer)))
-		hrtimer_start(&dd->idle_timer, ns_to_ktime(ns),
-			      HRTIMER_MODE_ABS);
+		hrtimer_start(&dd->idle_timer, ns_to_ktime(ns), HRTIMER_MODE_ABS);
 }
 
 /* One head: charge the time since the last completion, or since it was sent if idle. */
@@ -107,10 +104,8 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns);
 void cfq_device_init(struct cfq_driver_data *dd, struct request_queue *q);
-void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head,
-			     u64 now_ns);
-bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq,
-		      u64 now_ns);
+void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head, u64 now_ns);
+bool cfq_lacks_sample(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq);
 u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns);
 void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done);
@@ -289,21 +284,18 @@ static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver
  * Count work that was done.  Of what took longer than a window only a part was in
  * it.  Return: whether it was the last in a window.
  */
-static inline bool cfq_count_completed(struct cfq_parallelism *par,
-				       unsigned int work, u64 in_driver_ns,
-				       u64 now_ns)
+static inline bool cfq_count_completed(struct cfq_parallelism *par, unsigned int work,
+				       u64 in_driver_ns, u64 now_ns)
 {
 	u64 elapsed_ns = now_ns - min(now_ns, par->window_start_ns);
 	u64 work_ns = div_u64(work * cfq_page_ns(par), CFQ_WORK_PAGE);
 
 	if (unlikely(in_driver_ns > CFQ_WORK_WINDOW_NS))
-		work_ns = mul_u64_u64_div_u64(work_ns, CFQ_WORK_WINDOW_NS,
-					      in_driver_ns);
+		work_ns = mul_u64_u64_div_u64(work_ns, CFQ_WORK_WINDOW_NS, in_driver_ns);
 	par->work_ns += work_ns;
 	if (elapsed_ns < CFQ_WORK_WINDOW_NS)
 		return false;
-	par->parallel = cfq_parallel_add(par->parallel, par->work_ns,
-					 elapsed_ns);
+	par->parallel = cfq_parallel_add(par->parallel, par->work_ns, elapsed_ns);
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
 	return true;
@@ -379,8 +371,7 @@ static inline bool cfq_waits_for_sample(struct cfq_driver_data *dd, u64 now_ns)
 }
 
 /* Is the charge known only when it is done?  Without a head not that of data. */
-static inline bool cfq_charges_completed(const struct cfq_driver_data *dd,
-					 blk_opf_t opf)
+static inline bool cfq_charges_completed(const struct cfq_driver_data *dd, blk_opf_t opf)
 {
 	return dd->one_head || dd->access_work || !cfq_op_has_data(opf);
 }
@@ -391,14 +382,12 @@ static inline bool cfq_charges_completed(const struct cfq_driver_data *dd,
  */
 static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 {
-	return dd->one_head || dd->strict || dd->held_for_equal ||
-	       cfq_device_busy(dd);
+	return dd->one_head || dd->strict || dd->held_for_equal || cfq_device_busy(dd);
 }
 
 /* A request came back while the device is full, or some seem lost. */
-static inline void cfq_device_works(struct cfq_driver_data *dd,
-				    unsigned int work, u64 in_driver_ns,
-				    u64 now_ns)
+static inline void cfq_device_works(struct cfq_driver_data *dd, unsigned int work,
+				    u64 in_driver_ns, u64 now_ns)
 {
 	if (dd->lost_since_ns + in_driver_ns >= now_ns)
 		dd->lost_work -= min(dd->lost_work, work);
@@ -409,8 +398,7 @@ static inline void cfq_device_works(struct cfq_driver_data *dd,
 }
 
 /* The device time of what was completed. */
-static inline u64 cfq_spent_ns(struct cfq_driver_data *dd,
-			       const struct cfq_done *done)
+static inline u64 cfq_spent_ns(struct cfq_driver_data *dd, const struct cfq_done *done)
 {
 	const u64 ns = dd->one_head ? cfq_charge_serial(dd, done->end_ns) :
 		cfq_charge_part(dd, done->end_ns, cfq_sent_work(done->sent),
@@ -456,8 +444,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
  */
 #define CFQ_FIRST_WAIT_NS	(50 * NSEC_PER_MSEC)
 
-static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd,
-				       u64 now_ns)
+static inline bool cfq_waits_for_first(const struct cfq_driver_data *dd, u64 now_ns)
 {
 	return dd->nr_first_in_driver && dd->one_head &&
 	       dd->first_since_ns + CFQ_FIRST_WAIT_NS <= now_ns &&

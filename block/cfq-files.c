@@ -28,8 +28,7 @@ static char *cfq_file_text(char *buf, size_t nbytes)
 	return strstrip(buf);
 }
 
-static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css,
-			    struct cftype *cft)
+static u64 cfqc_ioprio_read(struct cgroup_subsys_state *css, struct cftype *cft)
 {
 	return cfq_weight_to_group_prio(cfqc_weight(cfq_css_cgroup(css)));
 }
@@ -81,8 +80,7 @@ static ssize_t cfqc_weight_write(struct kernfs_open_file *of, char *buf,
 				 size_t nbytes, loff_t off)
 {
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
-	unsigned int *setting = of_cft(of)->private ? &cfqc->leaf_weight :
-						      &cfqc->weight;
+	unsigned int *setting = of_cft(of)->private ? &cfqc->leaf_weight : &cfqc->weight;
 	u64 weight;
 
 	return cfq_parse(cfq_file_text(buf, nbytes), 1, CFQ_WEIGHT_MAX, &weight) ?:
@@ -144,8 +142,7 @@ static int cfqc_settings_show(struct seq_file *m, void *unused)
 
 		if (!value)
 			continue;
-		seq_printf(m, "%u:%u ", MAJOR(settings->dev),
-			   MINOR(settings->dev));
+		seq_printf(m, "%u:%u ", MAJOR(settings->dev), MINOR(settings->dev));
 		cfq_show_number(m, value);
 	}
 	return 0;

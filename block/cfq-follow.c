@@ -325,8 +325,7 @@ void cfq_follow_soon(bool all)
 }
 
 /* The files of bfq are gone when its exit function is done. */
-static int cfq_follow_module(struct notifier_block *nb, unsigned long state,
-			     void *data)
+static int cfq_follow_module(struct notifier_block *nb, unsigned long state, void *data)
 {
 	const struct module *module = data;
 

@@ -53,8 +53,7 @@ cfqc_device_weight(const struct cfq_cgroup *cfqc,
 /* The weight for all other devices; read locklessly it may be outdated. */
 static inline unsigned int cfqc_weight(const struct cfq_cgroup *cfqc)
 {
-	return READ_ONCE(cfqc->weight) ?: READ_ONCE(cfqc->followed) ?:
-	       CFQ_WEIGHT_DEFAULT;
+	return READ_ONCE(cfqc->weight) ?: READ_ONCE(cfqc->followed) ?: CFQ_WEIGHT_DEFAULT;
 }
 
 extern struct cgroup_subsys *const cfq_subsys;
@@ -70,8 +69,7 @@ bool cfq_disk_exists(dev_t dev);
 
 void cfq_cgroup_init(struct cfq_cgroup *cfqc);
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc);
-int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
-		   unsigned int value);
+int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting, unsigned int value);
 int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 			      unsigned int value);
 void cfq_cgroup_follow(struct cfq_cgroup *cfqc, unsigned int weight,

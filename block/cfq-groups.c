@@ -99,8 +99,7 @@ bool cfq_member_ready(struct cfq_entity *entity)
 /* Has it a request queued, or would if its tasks had a descriptor? */
 bool cfq_member_held_back(struct cfq_entity *entity)
 {
-	return cfq_member_ready(entity) ||
-	       member_in_line(entity_to_member(entity));
+	return cfq_member_ready(entity) || member_in_line(entity_to_member(entity));
 }
 
 /* Has it, on its tree, requests in the device, or may groups below it? */
@@ -120,8 +119,7 @@ void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n)
 }
 
 /* A request is sent, @wait_ns after it was queued; @spent_ns is 0 if known when done. */
-void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-		    u64 spent_ns)
+void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns, u64 spent_ns)
 {
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
@@ -231,8 +229,7 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 		cfq_member_preempt(top, was_away);
 }
 
-void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
-			 const char *end)
+void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns, const char *end)
 {
 	struct cfq_data *cfqd = cfqmd->active_cfqd;
 
@@ -270,8 +267,7 @@ void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns)
 		member_set_waiting(member, waiting);
 		if (cfq_trees_busy(&member->group->members))
 			break;
-		waiting = cfq_class_outranked(&member->group->members,
-					      CFQ_NR_CLASSES);
+		waiting = cfq_class_outranked(&member->group->members, CFQ_NR_CLASSES);
 	}
 }
 
@@ -365,8 +361,7 @@ static noinline bool cfq_member_after_others(const struct cfq_member *member)
 	     (member->group->self.group ? cfq_device_busy(dd) :
 					  !cfq_device_spares(dd))))
 		return true;
-	if (dd->one_head ? !member->group->cfqmd->active_cfqd :
-			   !cfq_order_matters(dd))
+	if (dd->one_head ? !member->group->cfqmd->active_cfqd : !cfq_order_matters(dd))
 		return false;
 	first = cfq_st_first(member_tree(member));
 	return first && first != entity && cfq_entity_lead(entity, first) >
@@ -410,13 +405,11 @@ static bool cfq_group_is_first(struct cfq_data *cfqd)
 }
 
 /* The member of @group of an overdue class, or, if @any, of whichever. */
-static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
-					     u64 now_ns)
+static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any, u64 now_ns)
 {
 	struct cfq_entity *entity;
 
-	entity = cfq_overdue_entity(&group->members, any, now_ns,
-				    cfq_member_ready);
+	entity = cfq_overdue_entity(&group->members, any, now_ns, cfq_member_ready);
 	return entity ? entity_to_member(entity) : NULL;
 }
 
@@ -428,8 +421,7 @@ static struct cfq_member *cfq_overdue_member(struct cfq_data *group, bool any,
  * (@due: or in the disk), unless it has to wait for others.
  */
 static __always_inline struct cfq_member *
-cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns,
-		bool due)
+cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns, bool due)
 {
 	enum cfq_class class = member ? member->entity.class : 0;
 	const struct cfq_driver_data *dd = &group->cfqmd->dd;
@@ -521,8 +513,7 @@ struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns)
 	for (member = cfqd_leaf(active); member->group; member = member_above(member)) {
 		overdue = cfq_overdue_member(member->group, false, now_ns);
 		while (overdue && !member_is_leaf(overdue))
-			overdue = cfq_overdue_member(member_cfqd(overdue), true,
-						     now_ns);
+			overdue = cfq_overdue_member(member_cfqd(overdue), true, now_ns);
 		if (overdue)
 			return member_cfqd(overdue);
 	}

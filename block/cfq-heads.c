@@ -147,8 +147,7 @@ static u64 cfq_duel_rate(const struct cfq_duel *duel, int whose, u64 now_ns)
 static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 {
 	const struct cfq_duel *duel = &heads->duel;
-	const bool streams = duel->rate[1] >= duel->rate[0] /
-					      CFQ_DUEL_STREAMS_PART;
+	const bool streams = duel->rate[1] >= duel->rate[0] / CFQ_DUEL_STREAMS_PART;
 	u64 rate = cfq_duel_rate(duel, streams, now_ns);
 	u64 before = duel->rate[streams];
 	u64 *without = duel->other ? &before : &rate;
@@ -157,8 +156,7 @@ static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 	if (streams)
 		*without = div_u64(*without * 2, 3);
 	/* Flash need not have many heads to have none. */
-	return (heads->many || !heads->told_one) &&
-	       before && rate > before + before / 16;
+	return (heads->many || !heads->told_one) && before && rate > before + before / 16;
 }
 
 /*
@@ -169,8 +167,7 @@ static bool cfq_turns_duel_won(const struct cfq_heads *heads, u64 now_ns)
 
 static void cfq_watch_processors(struct cfq_heads *heads, u64 now_ns)
 {
-	const u64 elapsed_us = div_u64(now_ns - heads->idle_asked_ns,
-				       NSEC_PER_USEC);
+	const u64 elapsed_us = div_u64(now_ns - heads->idle_asked_ns, NSEC_PER_USEC);
 	bool known = true;
 	u64 idle_us = 0;
 	int cpu;
@@ -226,8 +223,7 @@ static void cfq_duel_end(struct cfq_heads *heads, u64 now_ns)
 	duel->won = won ? duel->won + 1 : 0;
 	if (!won)
 		duel->pause_ns = min(2 * pause_ns, CFQ_DUEL_LONG_PAUSE_NS);
-	if (duel->won == CFQ_DUELS_WON ||
-	    (duel->won && duel->other && !duel->of_turns)) {
+	if (duel->won == CFQ_DUELS_WON || (duel->won && duel->other && !duel->of_turns)) {
 		duel->won = 0;
 		duel->other = !duel->other;
 		duel->pause_ns = duel->unit_ns;
@@ -295,8 +291,7 @@ static bool cfq_strict_duel_due(struct cfq_heads *heads, u64 now_ns)
 {
 	cfq_watch_processors(heads, now_ns);
 	if (!heads->duel.other)
-		return heads->cpus_busy &&
-		       heads->passed_ns + CFQ_DUEL_REASON_NS > now_ns;
+		return heads->cpus_busy && heads->passed_ns + CFQ_DUEL_REASON_NS > now_ns;
 	if (!heads->cpus_busy || cfq_does_less(&heads->duel, now_ns))
 		heads->duel.again_ns = now_ns;
 	return true;

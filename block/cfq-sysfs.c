@@ -190,8 +190,7 @@ static int cfq_trees_show(void *data, struct seq_file *m)
 	return cfq_show(data, m, cfq_groups_show);
 }
 
-static void cfq_driver_data_show(struct cfq_meta_data *cfqmd,
-				 struct seq_file *m)
+static void cfq_driver_data_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 {
 	const struct cfq_driver_data *dd = &cfqmd->dd;
 	const unsigned int work = cfq_size_work(SZ_64K, false, &dd->par.sizes);
