@@ -65,13 +65,11 @@
 
 static void cfq_duel_init(struct cfq_heads *heads, bool of_turns, u64 now_ns)
 {
-	const u64 unit_ns = of_turns ? CFQ_DUEL_UNIT_NS : CFQ_DUEL_FLASH_UNIT_NS;
-
 	heads->duel = (struct cfq_duel) {
 		.of_turns = of_turns,
-		.unit_ns = unit_ns,
+		.unit_ns = of_turns ? CFQ_DUEL_UNIT_NS : CFQ_DUEL_FLASH_UNIT_NS,
 		.next_ns = now_ns,
-		.pause_ns = heads->told_one ? unit_ns : CFQ_DUEL_LONG_PAUSE_NS,
+		.pause_ns = heads->told_one ? CFQ_DUEL_UNIT_NS : CFQ_DUEL_LONG_PAUSE_NS,
 	};
 }
 
@@ -100,7 +98,7 @@ void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
 	heads->many = false;
 }
 
-/* Learn from a read, of a @stream if it would get slices. */
+/* Learn from a read; if a duel is of turns, of a @stream if it would get slices. */
 void cfq_heads_completed(struct cfq_driver_data *dd,
 			 const struct cfq_done *done, bool stream)
 {
@@ -111,11 +109,10 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 				       CFQ_WORK_PAGE, cfq_sent_pages(done->sent));
 	u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
 
-	if (heads->duel.of_turns) {
+	if (heads->duel.of_turns)
 		heads->duel.done[0] += pages + CFQ_DUEL_REQUEST_PAGES;
-		if (stream)
-			heads->duel.done[1] += pages + CFQ_DUEL_REQUEST_PAGES;
-	}
+	if (stream)
+		heads->duel.done[1] += pages + CFQ_DUEL_REQUEST_PAGES;
 	if (cfq_is_far(heads->position, done->position, CFQ_FAR_SECTORS) &&
 	    gap_ns < cfq_done_in_driver_ns(done)) {
 		cfq_heads_add(heads, gap_ns < cfq_head_least_ns(pages));
