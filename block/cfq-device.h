@@ -268,7 +268,7 @@ static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver
 	}
 	sizes->done++;
 	sizes->in_driver_ns += in_driver_ns;
-	if (unlikely(sizes->trial_depth) && sizes->done == CFQ_TRIAL_DEPTH &&
+	if (unlikely(sizes->trial_depth) && sizes->done >= CFQ_TRIAL_DEPTH &&
 	    cfq_trial_deeper(dd, now_ns)) {
 		sizes->trial_depth = 2 * dd->nr_in_driver;
 		sizes->nr_before = dd->nr_in_driver;
