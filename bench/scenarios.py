@@ -282,7 +282,15 @@ def commit():
     )
 
 
-def startup(name, what, arguments, goal, others="5 readers and 5 writers"):
+def startup(
+    name,
+    what,
+    arguments,
+    goal,
+    others="5 readers and 5 writers",
+    groupless="startup_same",
+    parameters="",
+):
     return Scenario(
         name,
         "programs",
@@ -290,7 +298,8 @@ def startup(name, what, arguments, goal, others="5 readers and 5 writers"):
         f"disk, ext4, a program that starts (200 reads of 4 to 28 KB) alone and beside {others}, {what}",
         f"startup.sh {arguments}",
         goal=goal,
-        groupless="startup_same",
+        groupless=groupless,
+        environment={"DISK_PARAMS": parameters} if parameters else {},
         memory=PROGRAMS_MB,
     )
 
@@ -359,6 +368,14 @@ PROGRAMS = [
         "4 4 10 0",
         "<= 2.2x; the others >= 45 % meanwhile, all of it after",
         others="10 readers",
+    ),
+    startup(
+        "startup_no_ncq",
+        "all in one group, on a disk without NCQ, for which the kernel has two descriptors",
+        "4 4",
+        "<= 2.2x; the others >= 45 % meanwhile, all of it after",
+        groupless="startup_no_ncq",
+        parameters="ncq_depth=1",
     ),
     *(
         beside(
