@@ -18,11 +18,22 @@ def read_anchors(*tables):
     return anchors
 
 
+def our_lines(root, backport, file):
+    """Our lines for a file of the kernel: a backport may have others."""
+    other = backport / file
+    return (other if other.exists() else root / file).read_text()
+
+
 def splice(file, text, lines, side, anchor):
-    """Returns the text with our lines before or after the anchor."""
+    """Returns the text with our lines before, after or instead of the anchor."""
     places = list(re.finditer(anchor, text, re.MULTILINE))
     if len(places) != 1:
         found = "not there" if not places else f"there {len(places)} times"
         raise MissingAnchor(f"{file}: the anchor of our lines is {found}: {anchor}")
-    place = {"before": places[0].start(), "after": places[0].end()}[side]
-    return text[:place] + lines + text[place:]
+    start, end = places[0].span() if lines else (0, 0)
+    keep_to, go_on = {
+        "before": (start, start),
+        "after": (end, end),
+        "instead": (start, end),
+    }[side]
+    return text[:keep_to] + lines + text[go_on:]
