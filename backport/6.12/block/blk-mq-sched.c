@@ -1,0 +1,1 @@
+	q->nr_requests = max_t(unsigned long, q->nr_requests, e->min_requests);

@@ -1,0 +1,1 @@
+			max(blk_mq_default_nr_requests(set), type->min_requests));

@@ -1,0 +1,1 @@
+	unsigned int min_requests;	/* for each hardware queue, at least */
