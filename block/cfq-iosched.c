@@ -368,8 +368,7 @@ static void cfqq_passes_others(struct cfq_queue *cfqq, u64 now_ns)
 
 /*
  * Charge @cfqq all of @ns, unless it is favoured: then as if it weighed, at
- * level 4, one and a half times as much as all others, which leaves them two
- * fifths.
+ * level 4, an eighth more than all others, which leaves them nearly half.
  */
 static inline void cfqq_charge_entity(struct cfq_queue *cfqq, s64 ns)
 {
@@ -379,7 +378,7 @@ static inline void cfqq_charge_entity(struct cfq_queue *cfqq, s64 ns)
 	if (unlikely(cfqq->cfqd->favoured_cfqq == cfqq) && cfqq_on_tree(cfqq) &&
 	    cfqd_dd(cfqq->cfqd)->one_head) {
 		others = cfqq->entity.st->total_weight - cfqq->entity.weight;
-		others += others / 2;
+		others += others / 8;
 		if (others > CFQ_WEIGHT_DEFAULT)
 			due_ns = div_s64(ns * CFQ_WEIGHT_DEFAULT, others);
 		cfqq->cfqd->favours_ns += ns - due_ns;

@@ -59,9 +59,11 @@ static void cfqq_update_weight(struct cfq_queue *cfqq)
  * Favour.  A program that starts reads here and there, one request after the
  * other, and its part of a disk is small beside many streams.  So with
  * low_latency one queue at a time that is neither a stream nor old has the
- * larger half of its group's time.  That is paid from a budget of the group,
- * which fills up by a part of what all others have: there is nothing in it for
- * who forks or pauses, and other groups do not notice.
+ * larger half of its group's time, from its first request on, as beside very
+ * many streams the wait for a few would be long: a new queue is no stream until
+ * its second request follows the first.  All that is paid from a budget of the
+ * group, which fills up by a part of what all others have: there is nothing in
+ * it for who forks or pauses, and other groups do not notice.
  */
 #define CFQ_FAVOURS_NS		(3 * (s64)NSEC_PER_SEC)
 #define CFQ_FAVOURS_PART	16
@@ -72,21 +74,24 @@ static bool cfqq_favourable(const struct cfq_queue *cfqq)
 
 	return cfqd_dd(cfqd)->tun.low_latency &&
 	       cfqd->favours_ns < CFQ_FAVOURS_NS &&
-	       cfqq->served_ns < CFQ_FAVOURS_NS && cfqq->sync &&
-	       !cfqq->shared && !cfqq_wants_slice(cfqq) &&
+	       cfqq->served_ns < CFQ_FAVOURS_NS && cfqq->sync && !cfqq->shared &&
+	       (cfq_history_seeky(cfqq->seek_history, cfqq->seek_samples) ||
+		!cfqq_wants_slice(cfqq)) &&
 	       !cfq_class_outranked(&cfqd->queues, cfqq->entity.class);
 }
 
 /*
- * @cfqq, on a disk, has a request: favour it, if it is worth it, while others
- * keep the head for long.  Among seeky ones it would leave the disk nothing to
- * put in order.
+ * @cfqq, on its tree, of a disk, has a request: favour it, if it is worth it, while
+ * others keep the head for long.  Among seeky ones it would leave the disk nothing
+ * to put in order.  It is due at once then; who is more than a slice ahead, as in
+ * debt, is not favoured.
  */
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	const u64 idle_ns = cfqd_dd(cfqd)->tun.slice_idle_ns;
 	const struct cfq_queue *other = cfqd->favoured_cfqq;
+	s64 ahead, ahead_ns;
 
 	if (cfqd->head_kept_ns + NSEC_PER_SEC <= now_ns) {
 		cfqd->favoured_cfqq = NULL;
@@ -95,8 +100,15 @@ void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 	if (other && cfqq_favourable(other) &&
 	    (cfqq_on_tree(other) || other->last_end_ns + idle_ns > now_ns))
 		return;
-	if (cfqq_favourable(cfqq))
-		cfqd->favoured_cfqq = cfqq;
+	if (!cfqq_favourable(cfqq))
+		return;
+	ahead = max((s64)(cfqq->entity.vdisktime - cfqq->entity.st->min_vdisktime), 0);
+	ahead_ns = div_s64(ahead * cfqq->entity.weight, CFQ_WEIGHT_DEFAULT);
+	if (ahead_ns > (s64)cfqq_slice_ns(cfqq))
+		return;
+	cfqd->favoured_cfqq = cfqq;
+	cfqd->favours_ns += ahead_ns;
+	cfq_entity_advance(&cfqq->entity, -ahead);
 }
 
 void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)

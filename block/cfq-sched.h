@@ -17,8 +17,9 @@
  *    group, which may come in a little before the clock, after the last one
  *    that did.
  *  - Virtual time changes by a charge; with the weight, if it is ahead
- *    (cfq_entity_reweigh()); and if it is behind, has nothing to send nor waits
- *    for a descriptor, and others are served (cfq_st_forget_behind()).
+ *    (cfq_entity_reweigh()); if it is ahead and the queue is favoured, which its
+ *    group pays (cfqq_favour()); and if it is behind, has nothing to send nor
+ *    waits for a descriptor, and others are served (cfq_st_forget_behind()).
  *  - Questions change nothing and arm no timer.
  *
  * All is under cfqmd->lock.

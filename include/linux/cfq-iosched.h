@@ -319,7 +319,7 @@ struct cfq_data {
 	u32			seek_history;	/* of all its tasks together */
 	unsigned int		seek_samples;
 	struct cfq_queue	*favoured_cfqq;	/* new, see cfqq_favour() */
-	s64			favours_ns;	/* not charged for that */
+	s64			favours_ns;	/* not charged, or forgiven, for that */
 	u64			head_kept_ns;	/* by streams or writeback */
 	u64			sent_ns;	/* when its last request was */
 	struct list_head	line[CFQ_NR_CLASSES]; /* tasks without a descriptor */

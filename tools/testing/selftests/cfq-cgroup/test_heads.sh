@@ -150,4 +150,4 @@ flash() {
 	expect "far reads $(device far_reads)" "$(device far_reads) == 0 && $(ios) > 10000"
 }
 
-run_cases one two eight sixteen readers told_anew flash
+run_cases told_anew one two eight sixteen readers flash

@@ -327,7 +327,7 @@ sixth() {
 }
 
 favour() {
-	title "with low_latency it has the larger half at first, and no more than its part later"
+	title "with low_latency it has about half at first, and no more than its part later"
 	beside_streams 1
 	sleep 1
 	measure 3
@@ -335,6 +335,23 @@ favour() {
 	sleep 15
 	measure 20
 	expect "after 19 s $(share 2) %" "$(distance 83.3 16.7) <= 3"
+}
+
+favour_beside_thirty() {
+	local ms
+
+	title "beside thirty that read far ahead none of its first reads takes 0.8 s"
+	load_disk
+	make_group g
+	start_load g be/4 seq 30 0 --direct=0
+	watch_mb 0 7500 10000 250
+	sleep 8
+	load_with_log g be/4 read 1 10000
+	sleep 1
+	measure 2
+	stop_loads
+	ms=$(log_ms 10000 max)
+	expect "of $(ios 2) in 2 s the longest took $ms ms" "$(ios 2) >= 20 && $ms < 800"
 }
 
 # One process after the other that reads a little, so none ever had much
@@ -401,5 +418,6 @@ not_hung=
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
 	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_before_flushes \
 	rt_has_all beside_new_tasks beside_new_groups sixth \
-	favour favour_is_bounded beside_read_ahead beside_writeback hung_task hung_large \
+	favour favour_beside_thirty favour_is_bounded beside_read_ahead beside_writeback \
+	hung_task hung_large \
 	${CONTROLLER:+hung_group} $not_hung

@@ -141,5 +141,5 @@ uring_polled() {
 }
 
 mount_unified
-run_cases writeback afterwards linear crypt helper_queues raid1 loop uring_plain uring_async \
+run_cases raid1 writeback afterwards linear crypt helper_queues loop uring_plain uring_async \
 	uring_polled
