@@ -3,20 +3,20 @@
  * CFQ I/O scheduler: how many descriptors a group gets.
  *
  * 1. Descriptors.  A device has a fixed number (nr_requests), and what waits
- *    for one cannot be scheduled.  When half of them are in use, a task needs
- *    leave to take another.  Those who wait are let in group by group; inside
- *    each by class of ionice, then fewest requests first, then in order.  Each
- *    group has its part by share.  Of those below their part the one to be
- *    served first is next, if it is among the first few in line or it is its
+ *    for one cannot be scheduled.  When half of them are in use, or of those
+ *    for async requests, a task needs leave to take another.  Those who wait
+ *    are let in group by group; inside each by class of ionice, then by virtual
+ *    time.  Each group has its part by share; async requests, of which there
+ *    may be fewer, have parts of these.  Of those below their part the one to
+ *    be served first is next, if it is among the first few in line or it is its
  *    turn.  What others do not use is lent, but for an eighth, and at least
  *    one, kept for those below their part, so that a group that wakes up gets
  *    its first at once.  The weight of a group whose tasks wait counts, even if
  *    it holds none and is on no tree.
  *
- *    A 32nd of all for each request that a task has, up to an eighth, is left
- *    to those with fewer, as streams that read far ahead would have all.  A
- *    sixteenth is kept for real time, if there was some in the last second, and
- *    the idle class has half of its group's part.
+ *    An eighth is left to those with few requests, as streams that read far
+ *    ahead would have all.  A sixteenth is kept for real time, if there was
+ *    some in the last second, and the idle class has half of its group's part.
  *
  *    Where groups take turns, those whose turn it is not have a fraction of
  *    their part, to begin their turn with: a fixed part of all is too little
@@ -151,7 +151,8 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 	if (!obstacle || !wait)
 		return NULL;
 	cfqd->ref++;
-	cfq_wait(&waiter, &obstacle->waiters);
+	list_add_tail(&waiter.node, &obstacle->waiters);
+	cfq_wait(&waiter);
 	cfq_group_put(cfqd);
 	return cfqd;
 }
@@ -159,14 +160,16 @@ struct cfq_data *cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait)
 /* Who has not the turn gets one part in so many of its share. */
 #define CFQ_PARKED_PART		4
 
-bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned int nr)
+bool cfq_group_has_room(const struct cfq_waiter *waiter)
 {
+	struct cfq_data *cfqd = waiter->cfqd;
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	const struct cfq_member *leaf = cfqd_leaf(cfqd);
-	const unsigned int total = cfq_descriptors_for(cfqmd, class, nr);
-	const unsigned int all_held = cfq_nr_descriptors(cfqmd);
+	const unsigned int total = cfq_descriptors_for(waiter);
+	const unsigned int in_use = cfq_nr_in_use(cfqmd, waiter->sync);
 	const bool parked = cfqmd->active_cfqd && cfqmd->active_cfqd != cfqd;
-	unsigned int held = cfqd_nr_descriptors(cfqd);
+	unsigned int held = waiter->sync ? cfqd_nr_descriptors(cfqd) :
+					   cfqd->nr_async + cfqd->nr_admitted;
 	unsigned int part;
 
 	lockdep_assert_held(&cfqmd->lock);
@@ -175,11 +178,11 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned in
 	 * Where groups are mixed, what is in the device was due.  If it
 	 * counted, and parts are less than one, all would have the same.
 	 */
-	if (!cfqmd->dd.one_head)
+	if (!cfqmd->dd.one_head && waiter->sync)
 		held -= cfqd->nr_in_driver;
-	if (all_held >= total)
+	if (in_use >= total || !cfq_descriptors_left(cfqmd))
 		return false;
-	if (!held || (!parked && cfq_descriptors_lent(total, all_held)))
+	if (!held || (!parked && cfq_descriptors_lent(total, in_use)))
 		return true;
 	/* Often this will do: a share of all is at most that of the group. */
 	if ((u64)held * member_rivals_weight(leaf) >=
@@ -190,7 +193,7 @@ bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned in
 	if (parked)
 		part /= CFQ_PARKED_PART;
 	/* What it queues may stay for long. */
-	if (class == CFQ_CLASS_IDLE)
+	if (waiter->class == CFQ_CLASS_IDLE && !waiter->overdue)
 		part /= 2;
 	return held < part;
 }
@@ -312,7 +315,7 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	if (overdue != cfqd)
 		waiter = cfq_line_due(overdue, now_ns);
-	if (waiter || cfq_nr_descriptors(cfqmd) >= cfq_all_descriptors(cfqmd->dd.queue))
+	if (waiter || !cfq_descriptors_left(cfqmd))
 		return waiter;
 
 	for (nr = 0; cfqd && nr < CFQ_GROUPS_LOOK; nr++) {

@@ -544,6 +544,16 @@ static bool rq_goes_with(struct request *rq, struct request *before)
 	       bio_blkcg_css(rq->bio) == bio_blkcg_css(before->bio);
 }
 
+static inline void cfqq_count_async(struct cfq_queue *cfqq, int n)
+{
+	struct cfq_data *cfqd = cfqq->cfqd;
+
+	if (cfqq->sync)
+		return;
+	cfqd->nr_async += n;
+	WRITE_ONCE(cfqd->cfqmd->nr_async, cfqd->cfqmd->nr_async + n);
+}
+
 static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 			       struct request *before, struct cfq_io_cq *cic,
 			       blk_insert_t flags, u64 now_ns)
@@ -572,6 +582,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	if (unlikely(!cfqq))
 		cfqq = &cfqmd->oom_cfqq;
 	cfqq->ref++;
+	cfqq_count_async(cfqq, 1);
 	rq->elv.priv[0] = cfqq;
 	if (unlikely(cfq_groups_limited()))
 		cfq_hold_request(rq);
@@ -1348,6 +1359,7 @@ void cfq_take_done(struct cfq_meta_data *cfqmd)
 		cfqq_completed(cfqq, done);
 		if (unlikely(done->charged & RQ_HELD))
 			cfq_group_release(cfqq->cfqd);
+		cfqq_count_async(cfqq, -1);
 		cfqq_put(cfqq);
 	}
 }
@@ -1419,6 +1431,7 @@ static void cfq_release_request(struct request *rq, bool came_back)
 		rq->elv.priv[1] = cfqd;
 	else if (done.charged & RQ_HELD)
 		cfq_group_release(cfqd);
+	cfqq_count_async(done.cfqq, -1);
 	cfqq_put(done.cfqq);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 	cfq_take_completed(cfqmd, done.end_ns);
@@ -1530,13 +1543,9 @@ static enum hrtimer_restart cfq_idle_timer(struct hrtimer *timer)
 /* Set up @cfqd, which is zeroed. */
 void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 {
-	enum cfq_class class;
-
 	cfqd->cfqmd = cfqmd;
 	cfqd->ref = 1;
 	cfqd->queues.queues = true;
-	for (class = 0; class < CFQ_NR_CLASSES; class++)
-		INIT_LIST_HEAD(&cfqd->line[class]);
 }
 
 /* No new request will come to @cfqd: give up its shared queues. */
@@ -1601,7 +1610,7 @@ static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
 	/* Writeback throttling would second-guess the shares. */
 	blk_queue_flag_set(QUEUE_FLAG_DISABLE_WBT_DEF, q);
 	wbt_disable_default(q->disk);
-	/* Some descriptors are always left to those who wait for an answer. */
+	/* Some descriptors are left to those who wait for an answer. */
 	q->async_depth = max(cfq_all_descriptors(q) * 3 / 4, 1U);
 	cfq_depth_updated(q);
 	return 0;

@@ -75,7 +75,7 @@ struct cfq_cgroup *cfq_current_cgroup(void);
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
 struct cfq_data *cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc);
 void cfq_group_put(struct cfq_data *cfqd);
-bool cfq_group_has_room(struct cfq_data *cfqd, enum cfq_class class, unsigned int nr);
+bool cfq_group_has_room(const struct cfq_waiter *waiter);
 void cfq_group_line(struct cfq_data *cfqd, bool in_line);
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns);
 void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns);
@@ -145,14 +145,14 @@ cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc) { return &cfq
 static inline bool cfq_group_has_turn(const struct cfq_data *cfqd) { return true; }
 static inline void cfq_group_put(struct cfq_data *cfqd) { }
 
-static inline bool cfq_group_has_room(struct cfq_data *cfqd,
-				      enum cfq_class class, unsigned int nr)
+static inline bool cfq_group_has_room(const struct cfq_waiter *waiter)
 {
-	const unsigned int total = cfq_descriptors_for(cfqd->cfqmd, class, nr);
+	const unsigned int total = cfq_descriptors_for(waiter);
 
 	/* What the idle class queues may stay for long. */
-	return cfq_nr_descriptors(cfqd->cfqmd) <
-	       (class == CFQ_CLASS_IDLE ? total - total / 8 : total);
+	return cfq_descriptors_left(waiter->cfqd->cfqmd) &&
+	       cfq_nr_in_use(waiter->cfqd->cfqmd, waiter->sync) <
+	       (waiter->class == CFQ_CLASS_IDLE && !waiter->overdue ? total - total / 8 : total);
 }
 
 static inline void cfq_group_line(struct cfq_data *cfqd, bool in_line) { }

@@ -59,27 +59,24 @@ struct cfq_queue *cic_last_sync(const struct cfq_io_cq *cic)
 	return cic_cfqq(cic, max(READ_ONCE(cic->sync_slot), CFQ_SLOT_BEHALF));
 }
 
-/* The group of the last requests of @cic; NULL if none, or no @cic.  Needs the same. */
-static struct cfq_data *cfq_last_group(const struct cfq_io_cq *cic, bool sync)
+/* The queue of the last requests of @cic; NULL if none, or no @cic.  Needs the same. */
+static struct cfq_queue *cfq_last_cfqq(const struct cfq_io_cq *cic, bool sync)
 {
-	const struct cfq_queue *cfqq;
-
 	if (!cic)
 		return NULL;
-	cfqq = sync ? cic_last_sync(cic) : cic_cfqq(cic, CFQ_SLOT_ASYNC);
-	return cfqq ? cfqq->cfqd : NULL;
+	return sync ? cic_last_sync(cic) : cic_cfqq(cic, CFQ_SLOT_ASYNC);
 }
 
 bool cfq_task_limited(struct request_queue *q, bool sync)
 {
-	const struct cfq_data *cfqd;
+	const struct cfq_queue *cfqq;
 
 	if (likely(!cfq_groups_limited()))
 		return false;
 
 	guard(rcu)();
-	cfqd = cfq_last_group(cfq_lookup_cic(q), sync);
-	return !cfqd || cfq_group_limits_current(cfqd);
+	cfqq = cfq_last_cfqq(cfq_lookup_cic(q), sync);
+	return !cfqq || cfq_group_limits_current(cfqq->cfqd);
 }
 
 /* Wait for a place, for the next request of the current task. */
@@ -143,45 +140,51 @@ void cfq_hold_request(struct request *rq)
 		cfq_group_release(place);
 }
 
-static unsigned int cic_nr_requests(const struct cfq_io_cq *cic)
+/* Who has so many requests leaves as many others of so many descriptors. */
+#define CFQ_KEPT_FROM		4U
+#define CFQ_KEPT_OF		32
+
+/* A part that is kept of all descriptors. */
+#define CFQ_KEPT_FOR_RT		16
+
+/* How many may be in use for @waiter to get one: all but those kept for others. */
+unsigned int cfq_descriptors_for(const struct cfq_waiter *waiter)
 {
-	unsigned int nr = 0;
-	enum cfq_slot slot;
+	const struct cfq_meta_data *cfqmd = waiter->cfqd->cfqmd;
+	const unsigned int total = cfq_descriptors_of(cfqmd->dd.queue, waiter->sync);
+	const struct cfq_queue *cfqq = waiter->cfqq;
+	unsigned int kept = 0;
 
-	for (slot = CFQ_SLOT_SYNC; cic && slot < CFQ_NR_SLOTS; slot++) {
-		const struct cfq_queue *cfqq = cic_cfqq(cic, slot);
-
-		if (cfqq)
-			nr += cfqq->nr_queued + cfqq->nr_in_driver;
-	}
-	return nr;
+	if (waiter->overdue)
+		return total;
+	if (cfqq && waiter->sync && cfqq->nr_queued + cfqq->nr_in_driver >= CFQ_KEPT_FROM)
+		kept = total / CFQ_KEPT_OF * CFQ_KEPT_FROM;
+	if (waiter->class != CFQ_CLASS_RT && cfqmd->dd.rt_until_ns &&
+	    cfqmd->dd.rt_until_ns > ktime_get_ns())
+		kept += total / CFQ_KEPT_FOR_RT;
+	return total - kept;
 }
 
 /*
- * Of so many in a line the first with the fewest requests goes first: who reads
- * little need not wait for those who read far ahead.
+ * In line who would be served first comes first, and in order among equals: by
+ * the virtual time of a queue once what it has, or waits for, is served.
  */
-#define CFQ_LINE_LOOK	32
-
-/* The next in a line that is not empty, and how many requests its task has. */
-static struct cfq_waiter *cfq_line_next(const struct cfq_data *cfqd,
-					enum cfq_class class,
-					unsigned int *nr_requests)
+static u64 cfq_line_vdisktime(const struct cfq_waiter *waiter)
 {
-	struct cfq_waiter *waiter, *next = NULL;
-	int looked_at = 0;
+	u64 vdisktime = waiter->cfqd->queues.of[waiter->class].min_vdisktime;
+	const struct cfq_queue *cfqq = waiter->cfqq;
 
-	list_for_each_entry(waiter, &cfqd->line[class], node) {
-		unsigned int nr = cic_nr_requests(waiter->cic);
+	if (cfqq)
+		vdisktime += max((s64)(cfqq->entity.vdisktime - vdisktime), 0) +
+			     cfq_vdisktime_delta((cfqq->nr_queued + cfqq->nr_in_line) *
+						 cfqq->cost_ns, cfqq->entity.weight);
+	return vdisktime;
+}
 
-		if (!next || nr < *nr_requests) {
-			next = waiter;
-			*nr_requests = nr;
-		}
-		if (!nr || ++looked_at == CFQ_LINE_LOOK)
-			break;
-	}
-	return next;
+static bool cfq_waiter_less(struct rb_node *a, const struct rb_node *b)
+{
+	return (s64)(rb_entry(a, struct cfq_waiter, line_node)->vdisktime -
+		     rb_entry(b, struct cfq_waiter, line_node)->vdisktime) < 0;
 }
 
 static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class,
@@ -190,33 +193,50 @@ static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class,
 	return cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns;
 }
 
-/* The class whose turn it is in the line: the best, or one that waited for too long. */
-static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, u64 now_ns)
+/* The class whose turn it is in a line: the best, or one that waited for too long. */
+static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, bool sync, u64 now_ns)
 {
-	const enum cfq_class best = cfq_line_best(cfqd);
+	const enum cfq_class best = cfq_line_best(cfqd, sync);
 	enum cfq_class class;
 
 	for (class = best + 1; class < CFQ_NR_CLASSES; class++)
-		if (!list_empty(&cfqd->line[class]) &&
+		if (!RB_EMPTY_ROOT(&cfqd->line[sync][class].rb_root) &&
 		    cfq_class_waits(cfqd, class, now_ns))
 			return class;
 	return best;
 }
 
-/* Who is next in the line, which is not empty; NULL without a descriptor for him. */
+static bool cfq_waiter_due_before(struct cfq_waiter *a, struct cfq_waiter *b)
+{
+	if (a->overdue != b->overdue)
+		return a->overdue;
+	if (a->class != b->class)
+		return a->class < b->class;
+	return cfq_waiter_less(&a->line_node, &b->line_node);
+}
+
+/*
+ * Who is next in the lines of @cfqd; NULL without a descriptor for him.  Where
+ * none is left for async requests there may be one for others.
+ */
 struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 {
-	const enum cfq_class class = cfq_line_class(cfqd, now_ns);
-	struct cfq_waiter *waiter;
-	unsigned int nr;
-	bool room;
+	struct cfq_waiter *waiter, *due = NULL;
+	enum cfq_class class;
+	int sync;
 
-	waiter = cfq_line_next(cfqd, class, &nr);
-	/* If it waited for too long nothing is kept from it. */
-	room = cfq_class_waits(cfqd, class, now_ns) ?
-	       cfq_group_has_room(cfqd, CFQ_CLASS_RT, 0) :
-	       cfq_group_has_room(cfqd, class, nr);
-	return room ? waiter : NULL;
+	for (sync = 0; sync < 2; sync++) {
+		class = cfq_line_class(cfqd, sync, now_ns);
+		if (class == CFQ_NR_CLASSES)
+			continue;
+		waiter = rb_entry(rb_first_cached(&cfqd->line[sync][class]),
+				  struct cfq_waiter, line_node);
+		waiter->overdue = cfq_class_waits(cfqd, class, now_ns);
+		if (cfq_group_has_room(waiter) &&
+		    (!due || cfq_waiter_due_before(waiter, due)))
+			due = waiter;
+	}
+	return due;
 }
 
 void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
@@ -232,14 +252,16 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		if (!waiter)
 			return;
 		cfqd = waiter->cfqd;
-		list_del(&waiter->node);
+		rb_erase_cached(&waiter->line_node,
+				&cfqd->line[waiter->sync][waiter->class]);
 		cfqd->line_served_ns[waiter->class] = now_ns;
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
 		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
 		cfqd->nr_admitted++;
 		cfqd->admitted_ns = now_ns;
 		cfqmd->expected_until_ns = now_ns + cfqmd->dd.tun.group_idle_ns;
-		if (cfq_line_best(cfqd) == CFQ_NR_CLASSES)
+		if (cfq_line_best(cfqd, false) == CFQ_NR_CLASSES &&
+		    cfq_line_best(cfqd, true) == CFQ_NR_CLASSES)
 			cfq_group_line(cfqd, false);
 		/* Then @waiter is gone. */
 		complete(&waiter->go_on);
@@ -267,10 +289,10 @@ void cfq_end_admission(struct cfq_data *cfqd)
 #define CFQ_SLEEP	(2 * HZ)
 
 /*
- * Wait on @list until another task, or a completion, lets this one go on.
- * Drops cfqmd->lock, in process context with the device's queue entered.
+ * Wait until another task, or a completion, lets this one go on, who can see
+ * @waiter.  Drops cfqmd->lock, in process context with the device's queue entered.
  */
-void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
+void cfq_wait(struct cfq_waiter *waiter)
 	__must_hold(&waiter->cfqd->cfqmd->lock)
 {
 	struct cfq_meta_data *cfqmd = waiter->cfqd->cfqmd;
@@ -278,7 +300,6 @@ void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
 	lockdep_assert_held(&cfqmd->lock);
 
 	init_completion(&waiter->go_on);
-	list_add_tail(&waiter->node, list);
 	if (unlikely(cfq_done_meanwhile(cfqmd)))
 		cfq_admit_waiters(cfqmd);
 	cfq_unlock(cfqmd);
@@ -288,17 +309,28 @@ void cfq_wait(struct cfq_waiter *waiter, struct list_head *list)
 	cfq_lock(cfqmd);
 }
 
-/* Does somebody in line come before a newcomer with @nr requests? */
-static bool cfq_goes_before(const struct cfq_data *cfqd, enum cfq_class class,
-			    unsigned int nr)
+/* Does somebody in line come before @waiter? */
+static bool cfq_goes_before(struct cfq_waiter *waiter)
 {
-	const enum cfq_class best = cfq_line_best(cfqd);
-	unsigned int fewest;
+	struct rb_root_cached *line = &waiter->cfqd->line[waiter->sync][waiter->class];
 
-	if (best != class)
-		return best < class;
-	cfq_line_next(cfqd, class, &fewest);
-	return fewest <= nr;
+	return cfq_line_best(waiter->cfqd, waiter->sync) < waiter->class ||
+	       (rb_first_cached(line) &&
+		!cfq_waiter_less(&waiter->line_node, rb_first_cached(line)));
+}
+
+/*
+ * A task of @cfqq was in line @since_ns.  That was not thinking, or a stream would
+ * not look like one; who reads here and there is not waited for while in line.
+ */
+static void cfqq_was_in_line(struct cfq_queue *cfqq, u64 since_ns)
+{
+	const u64 now_ns = ktime_get_ns();
+
+	if (cfqq->sync && cfqq->last_end_ns && !cfqq_seeky(cfqq))
+		cfqq->last_end_ns = min(cfqq->last_end_ns + now_ns - since_ns, now_ns);
+	cfqq->nr_in_line--;
+	cfqq_put(cfqq);
 }
 
 /*
@@ -308,27 +340,38 @@ static bool cfq_goes_before(const struct cfq_data *cfqd, enum cfq_class class,
 static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 			      bool nowait)
 {
-	enum cfq_class class = cfq_ioprio_to_class(get_current_ioprio());
 	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
-	struct cfq_waiter waiter = { .class = class, .cic = sync ? cic : NULL };
+	struct cfq_waiter waiter = { .sync = sync };
+	const u64 now_ns = ktime_get_ns();
+	struct cfq_queue *cfqq;
 	struct cfq_data *cfqd;
-	unsigned int nr;
 	bool admitted;
 
 	cfq_lock(cfqmd);
-	cfqd = cfq_last_group(cic, sync) ?: cfq_group_of_current(cfqmd);
-	nr = sync ? cic_nr_requests(cic) : 0;
-	admitted = !cfq_goes_before(cfqd, class, nr) &&
-		   cfq_group_has_room(cfqd, class, nr);
+	cfqq = cfq_last_cfqq(cic, sync);
+	cfqd = cfqq ? cfqq->cfqd : cfq_group_of_current(cfqmd);
+	waiter.cfqq = cfqq;
+	waiter.cfqd = cfqd;
+	waiter.class = cfqq ? cfqq->entity.class :
+			      cfq_ioprio_to_class(get_current_ioprio());
+	waiter.vdisktime = cfq_line_vdisktime(&waiter);
+	admitted = !cfq_goes_before(&waiter) && cfq_group_has_room(&waiter);
 	if (!admitted && !nowait) {
 		cfqd->ref++;
+		if (cfqq) {
+			cfqq->ref++;
+			cfqq->nr_in_line++;
+		}
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
 		cfq_group_line(cfqd, true);
 		if (!cfq_trees_busy(&cfqd->queues))
-			cfq_group_not_busy(cfqd, ktime_get_ns());
-		waiter.cfqd = cfqd;
-		cfq_wait(&waiter, &cfqd->line[class]);
+			cfq_group_not_busy(cfqd, now_ns);
+		rb_add_cached(&waiter.line_node, &cfqd->line[sync][waiter.class],
+			      cfq_waiter_less);
+		cfq_wait(&waiter);
 		admitted = true;
+		if (cfqq)
+			cfqq_was_in_line(cfqq, now_ns);
 		if (cic && !cic->admitted)
 			WRITE_ONCE(cic->admitted, cfqd);
 		else
@@ -338,16 +381,12 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	return admitted;
 }
 
-static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd)
+static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd, bool sync)
 {
 	return READ_ONCE(cfqmd->nr_waiting) ||
-	       cfq_nr_descriptors(cfqmd) >= cfq_all_descriptors(cfqmd->dd.queue) / 2;
-}
-
-/* For what nobody waits for, and swap. */
-static unsigned int cfq_async_descriptors(const struct request_queue *q)
-{
-	return min(cfq_all_descriptors(q), q->async_depth);
+	       cfq_nr_descriptors(cfqmd) >= cfq_all_descriptors(cfqmd->dd.queue) / 2 ||
+	       (!sync && READ_ONCE(cfqmd->nr_async) >=
+			 cfq_descriptors_of(cfqmd->dd.queue, false) / 2);
 }
 
 /* Takes cfqmd->lock. */
@@ -387,11 +426,11 @@ static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
 	if (cfq_opf_urgent(opf) &&
 	    ((opf & REQ_SWAP) || !op_is_sync(opf) ||
 	     ((current->flags & PF_KTHREAD) && cfq_opf_written_back(opf)))) {
-		most = cfq_async_descriptors(q);
+		most = cfq_descriptors_of(q, false);
 	} else if (cfq_opf_urgent(opf) && cfq_thread_holds_up(opf)) {
 		return true;
 	} else if (!current->journal_info && !op_is_write(opf) &&
-		   cfq_descriptors_scarce(cfqmd) && cfq_current_in_debt(cfqmd)) {
+		   cfq_descriptors_scarce(cfqmd, true) && cfq_current_in_debt(cfqmd)) {
 		return false;
 	}
 	if (!blk_mq_is_shared_tags(q->tag_set->flags) &&
@@ -401,34 +440,34 @@ static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
 	return true;
 }
 
-/* Waits for its turn, and sets how many descriptors may be in use. */
+/* Waits for its turn; for urgent requests an eighth is left by async ones. */
 static noinline void cfq_set_depth(struct blk_mq_alloc_data *data, blk_opf_t opf)
 {
 	struct cfq_meta_data *cfqmd = data->q->elevator->elevator_data;
 	const bool nowait = data->flags & BLK_MQ_REQ_NOWAIT;
-	unsigned int depth = cfq_all_descriptors(data->q);
 	const bool urgent = cfq_opf_urgent(opf);
 	const bool sync = op_is_sync(opf);
+	unsigned int depth = cfq_all_descriptors(data->q);
 	bool limited;
 
 	if (unlikely(urgent || current->journal_info) &&
 	    cfq_set_urgent_depth(data, opf))
 		return;
-	limited = !urgent && cfq_task_limited(data->q, sync);
 	if (!sync)
-		depth = cfq_async_descriptors(data->q);
+		depth -= depth / 8;
+	limited = !urgent && cfq_task_limited(data->q, sync);
 	if (limited && !nowait)
 		cfq_wait_for_place(data->q);
 	/* As good as none: the first descriptor or an error. */
 	if (limited && nowait && cfq_group_current_full(cfqmd))
 		depth = 1;
-	if (cfq_descriptors_scarce(cfqmd)) {
+	if (cfq_descriptors_scarce(cfqmd, sync)) {
 		limited = true;
 		if (!cfq_admit_current(cfqmd, sync, nowait))
 			depth = 1;
 	}
 	/* Any depth, even of all, takes one at a time. */
-	if (limited || depth < cfq_all_descriptors(data->q))
+	if (limited || !sync)
 		data->shallow_depth = depth;
 }
 
@@ -452,7 +491,7 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		data->cmd_flags |= REQ_PRIO;
 	}
 	if (unlikely(!op_is_sync(opf) || cfq_opf_urgent(opf) || current->journal_info ||
-		     cfq_groups_limited() || cfq_descriptors_scarce(cfqmd)))
+		     cfq_groups_limited() || cfq_descriptors_scarce(cfqmd, true)))
 		cfq_set_depth(data, opf);
 }
 

@@ -14,11 +14,28 @@ static inline unsigned int cfq_all_descriptors(const struct request_queue *q)
 	return q->nr_requests - q->tag_set->reserved_tags;
 }
 
+/* Fewer for what nobody waits for, and swap. */
+static inline unsigned int cfq_descriptors_of(const struct request_queue *q, bool sync)
+{
+	return sync ? cfq_all_descriptors(q) : min(cfq_all_descriptors(q), q->async_depth);
+}
+
 /* In use, or about to be; read locklessly it may be outdated. */
 static inline unsigned int cfq_nr_descriptors(const struct cfq_meta_data *cfqmd)
 {
 	return READ_ONCE(cfqmd->nr_queued) + READ_ONCE(cfqmd->dd.nr_in_driver) +
 	       READ_ONCE(cfqmd->dd.nr_flushes) + READ_ONCE(cfqmd->nr_admitted);
+}
+
+static inline bool cfq_descriptors_left(const struct cfq_meta_data *cfqmd)
+{
+	return cfq_nr_descriptors(cfqmd) < cfq_all_descriptors(cfqmd->dd.queue);
+}
+
+/* All, or async requests with all that are about to be, sync ones as well. */
+static inline unsigned int cfq_nr_in_use(const struct cfq_meta_data *cfqmd, bool sync)
+{
+	return sync ? cfq_nr_descriptors(cfqmd) : cfqmd->nr_async + cfqmd->nr_admitted;
 }
 
 /*
@@ -28,47 +45,30 @@ static inline unsigned int cfq_nr_descriptors(const struct cfq_meta_data *cfqmd)
  * for a tag as well.
  */
 struct cfq_waiter {
-	struct list_head	node;	/* on cfqd->line[class], or cfqd->waiters */
+	struct rb_node		line_node; /* in cfqd->line[sync][class], */
+	u64			vdisktime; /* by that; */
+	struct list_head	node;	/* or on cfqd->waiters */
 	struct cfq_data		*cfqd;	/* owns a reference */
+	struct cfq_queue	*cfqq;	/* of the last request, the same; or NULL */
 	enum cfq_class		class;
-	struct cfq_io_cq	*cic;	/* of the task, if that is to be asked */
+	bool			sync;
+	bool			overdue; /* nothing is kept from it */
 	struct completion	go_on;
 };
 
-void cfq_wait(struct cfq_waiter *waiter, struct list_head *list);
+void cfq_wait(struct cfq_waiter *waiter);
+unsigned int cfq_descriptors_for(const struct cfq_waiter *waiter);
 struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns);
 
 /* The best class in line. */
-static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd)
+static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd, bool sync)
 {
 	enum cfq_class class = CFQ_CLASS_RT;
 
-	while (class < CFQ_NR_CLASSES && list_empty(&cfqd->line[class]))
+	while (class < CFQ_NR_CLASSES &&
+	       RB_EMPTY_ROOT(&cfqd->line[sync][class].rb_root))
 		class++;
 	return class;
-}
-
-/* Parts that are kept of all descriptors. */
-#define CFQ_KEPT_FOR_FEWER	32
-#define CFQ_KEPT_FOR_RT		16
-
-/* With so many requests a task leaves others as much as with more. */
-#define CFQ_KEPT_MOST		4U
-
-/* For a task of @class with @nr requests: all but those kept for others. */
-static inline unsigned int
-cfq_descriptors_for(const struct cfq_meta_data *cfqmd, enum cfq_class class,
-		    unsigned int nr)
-{
-	const unsigned int total = cfq_all_descriptors(cfqmd->dd.queue);
-	unsigned int kept = 0;
-
-	if (total >= CFQ_KEPT_FOR_FEWER)
-		kept = min(nr, CFQ_KEPT_MOST) * total / CFQ_KEPT_FOR_FEWER;
-	if (class != CFQ_CLASS_RT && cfqmd->dd.rt_until_ns &&
-	    cfqmd->dd.rt_until_ns > ktime_get_ns())
-		kept += total / CFQ_KEPT_FOR_RT;
-	return total - kept;
 }
 
 #endif /* CFQ_TAGS_H */

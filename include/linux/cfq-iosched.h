@@ -257,8 +257,8 @@ struct cfq_done {
 /*
  * The requests of a task (sync) or of a priority (shared), under cfqmd->lock.
  * A reference is held by each cfq_io_cq and shared table that hands the queue
- * out, and by each request until what it left is looked at.  @owned and
- * @nr_queued are read locklessly, too.
+ * out, by each task in line, and by each request until what it left is looked
+ * at.  @owned and @nr_queued are read locklessly, too.
  */
 struct cfq_queue {
 	struct rcu_head		rcu;		/* see cfq_io_cq */
@@ -279,6 +279,7 @@ struct cfq_queue {
 	bool			sync;
 	bool			shared;		/* of a priority, not of a task */
 	bool			owned;		/* more requests may come */
+	unsigned int		nr_in_line;	/* tasks, for a descriptor */
 
 	u64			sent_ns;	/* when the last request was */
 	u64			cost_ns;	/* of a request, about */
@@ -315,6 +316,7 @@ struct cfq_data {
 	struct cfq_queue	*shared_cfqq[2][CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
 	unsigned int		nr_queued;	/* requests */
 	unsigned int		nr_in_driver;	/* requests */
+	unsigned int		nr_async;	/* of both */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
 	u32			seek_history;	/* of all its tasks together */
 	unsigned int		seek_samples;
@@ -322,7 +324,8 @@ struct cfq_data {
 	s64			favours_ns;	/* not charged, or forgiven, for that */
 	u64			head_kept_ns;	/* by streams or writeback */
 	u64			sent_ns;	/* when its last request was */
-	struct list_head	line[CFQ_NR_CLASSES]; /* tasks without a descriptor */
+	/* Tasks without a descriptor: [0] async, [1] sync. */
+	struct rb_root_cached	line[2][CFQ_NR_CLASSES];
 	u64			line_served_ns[CFQ_NR_CLASSES]; /* one was let in */
 	unsigned int		nr_admitted;	/* from it, no request queued yet */
 	u64			admitted_ns;	/* when the last one was */
@@ -345,7 +348,7 @@ struct cfq_data {
 };
 
 /*
- * The scheduler of one device.  @nr_queued, @withheld, @nothing_to_send,
+ * The scheduler of one device.  @nr_queued, @nr_async, @withheld, @nothing_to_send,
  * @nr_waiting, @nr_admitted, @dd.one_head and whether @dispatch is empty are
  * read locklessly, too.
  */
@@ -370,6 +373,7 @@ struct cfq_meta_data {
 	struct cfq_data		*sync_writer;	/* whose sync write was last completed */
 	u64			sync_written_ns;
 	unsigned int		nr_queued;	/* on any cfq_queue */
+	unsigned int		nr_async;	/* queued, or in the device */
 	struct cfq_queue	*last_cfqq;	/* queued the last; NULL if it was freed */
 	struct list_head	sent_cfqqs;	/* none queued, some in the device */
 	struct list_head	idle_cfqqs;	/* none, on their trees: group_idle */

@@ -30,6 +30,33 @@ writeback() {
 	two_ways buffered "$DEV"
 }
 
+# Where only few descriptors are for that, those are what is shared; on 6.12 it is as above
+few_async() {
+	title "ext4: also where no more than 16 buffered writes are queued"
+	slow_disk
+	[ ! -e "$QUEUE/async_depth" ] || echo 16 >"$QUEUE/async_depth" || fail "cannot set it"
+	two_ways buffered "$DEV"
+}
+
+# Readers who want more descriptors than there are, and of which some are for all but async ones
+beside_readers() {
+	title "ext4: buffered writes beside 150 readers of another group: half of the disk"
+	load_disk
+	[ ! -e "$QUEUE/async_depth" ] || echo 16 >"$QUEUE/async_depth" || fail "cannot set it"
+	use_files "$DEV" || return
+	make_group g1 4
+	make_group g2 4
+	watch_mb "$(first_mb "$MNT/f0")" "$FILE_MB" 1000 37500
+	start_load g2 - read 150 1000
+	sleep 2
+	start_writer g1 "$MNT/f0" buffered
+	sleep 8
+	measure "$DURATION"
+	expect "$(shares) %, $(ios 1) requests" "$(share 1) >= 40 && $(share 1) <= 60"
+	stop_loads
+	leave_files
+}
+
 afterwards() {
 	local before
 
@@ -141,5 +168,5 @@ uring_polled() {
 }
 
 mount_unified
-run_cases raid1 writeback afterwards linear crypt helper_queues loop uring_plain uring_async \
-	uring_polled
+run_cases raid1 writeback few_async beside_readers afterwards linear crypt helper_queues loop \
+	uring_plain uring_async uring_polled
