@@ -83,8 +83,8 @@ static bool cfqq_favourable(const struct cfq_queue *cfqq)
 /*
  * @cfqq, on its tree, of a disk, has a request: favour it, if it is worth it, while
  * others keep the head for long.  Among seeky ones it would leave the disk nothing
- * to put in order.  It is due at once then; who is more than a slice ahead, as in
- * debt, is not favoured.
+ * to put in order.  It is due at once then; who is more than a base slice ahead,
+ * as in debt, is not favoured.
  */
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 {
@@ -104,7 +104,7 @@ void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns)
 		return;
 	ahead = max((s64)(cfqq->entity.vdisktime - cfqq->entity.st->min_vdisktime), 0);
 	ahead_ns = div_s64(ahead * cfqq->entity.weight, CFQ_WEIGHT_DEFAULT);
-	if (ahead_ns > (s64)cfqq_slice_ns(cfqq))
+	if (ahead_ns > (s64)cfqd_dd(cfqd)->tun.slice_ns[1])
 		return;
 	cfqd->favoured_cfqq = cfqq;
 	cfqd->favours_ns += ahead_ns;
