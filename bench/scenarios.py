@@ -371,7 +371,7 @@ PROGRAMS = [
     ),
     startup(
         "startup_no_ncq",
-        "all in one group, on a disk without NCQ: two descriptors, with cfq 64",
+        "all in one group, on a disk without NCQ: two descriptors, with cfq 128",
         "4 4",
         "<= 2.2x; the others >= 45 % meanwhile, all of it after",
         groupless="startup_no_ncq",

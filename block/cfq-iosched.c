@@ -1658,7 +1658,7 @@ struct elevator_type iosched_cfq = {
 	},
 	.icq_size		= sizeof(struct cfq_io_cq),
 	.icq_align		= __alignof__(struct cfq_io_cq),
-	.min_requests		= BLKDEV_DEFAULT_RQ / 2, /* who waits has no order */
+	.min_requests		= BLKDEV_DEFAULT_RQ, /* what waits cannot be scheduled */
 #ifdef CONFIG_BLK_DEBUG_FS
 	.queue_debugfs_attrs	= cfq_queue_debugfs_attrs,
 #endif

@@ -88,6 +88,7 @@ uneven() {
 newcomer() {
 	title "a reader comes to a crowd of 100 that has all descriptors: it has half of the disk"
 	load_disk
+	set_descriptors 62
 	make_group crowd 4
 	make_group one 4
 	start_load crowd - read 100 0
@@ -103,7 +104,7 @@ newcomer() {
 by_default() {
 	local before after
 
-	title "64 where a device takes one request at a time, whenever the scheduler begins"
+	title "128 where a device takes one request at a time, whenever the scheduler begins"
 	load_disk ncq_depth=1
 	before=$(cat "$QUEUE/nr_requests")
 	select_sched mq-deadline
@@ -111,7 +112,7 @@ by_default() {
 	select_sched "$SCHED"
 	after="$after $(cat "$QUEUE/nr_requests")"
 	select_sched none
-	expect "$before, after mq-deadline, and again $after" "\"$before $after\" == \"64 2 64\""
+	expect "$before, after mq-deadline, and again $after" "\"$before $after\" == \"128 2 128\""
 	load_flash queue_depth=1023
 	before=$(cat "$QUEUE/nr_requests")
 	expect "$before where there are more" "$before == 256"

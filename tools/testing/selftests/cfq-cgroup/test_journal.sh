@@ -720,6 +720,7 @@ many_look() {
 
 	title "a hundred of an idle group look at cold files: others' look, fsync within $WITHIN s"
 	use_small_groups make_trees
+	echo 62 >"$QUEUE/nr_requests"
 	make_three_groups
 	write_and_sync "$MNT/f0"
 	while [ "$i" -lt 8 ]; do
@@ -872,9 +873,9 @@ idle_truncates() {
 }
 
 mount_unified
-run_cases idle_task_creates idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls \
+run_cases idle_task_creates swap_hog idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls \
 	idle_ls_ahead idle_maps idle_writes idle_pieces idle_truncates idle_checkpoints rt_fsync \
-	limit_journal light_journal light_looks many_look swap swap_hog fsync_only meta_flood \
+	limit_journal light_journal light_looks many_look swap fsync_only meta_flood \
 	meta_crowd meta_hangs meta_wanted cold_file \
 	: idle_sharers idle_rewrites idle_removes idle_touches fsync_shares idle_meta_flood \
 	idle_task_meta_flood meta_written_back meta_synced borrows_little

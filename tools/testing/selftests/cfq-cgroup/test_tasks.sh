@@ -359,6 +359,11 @@ favour_beside_thirty() {
 	favoured_beside 30 20
 }
 
+favour_beside_150() {
+	title "nor beside more of these than there are descriptors"
+	favoured_beside 150 10
+}
+
 # One process after the other that reads a little, so none ever had much
 favour_is_bounded() {
 	local nr=0 forks
@@ -409,6 +414,18 @@ beside_read_ahead() {
 	expect "shares of device time $(shares) %" "$(share 2) >= 7 && $(share 2) <= 20"
 }
 
+ahead_without_ncq() {
+	title "also on a disk that takes one request at a time"
+	streams be/4 ncq_depth=1
+	expect "shares of device time $(shares) %" "$(share 2) >= 7 && $(share 2) <= 20"
+}
+
+rt_without_ncq() {
+	title "and there real time has 80 % beside them"
+	streams rt/4 ncq_depth=1
+	expect "shares of device time $(shares) %" "$(share 2) >= 80"
+}
+
 # What the kernel writes back for no group is of the root group, and so is the reader.
 beside_writeback() {
 	title "and beside what is written back, in requests of up to 4 MB, half at least"
@@ -433,7 +450,7 @@ not_hung=
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
 	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_before_flushes \
 	rt_has_all beside_new_tasks beside_new_groups sixth \
-	favour favour_beside_thirty favour_is_bounded \
-	beside_read_ahead beside_writeback \
+	favour favour_beside_thirty favour_beside_150 favour_is_bounded \
+	beside_read_ahead ahead_without_ncq rt_without_ncq beside_writeback \
 	hung_task hung_large \
 	${CONTROLLER:+hung_group} $not_hung
