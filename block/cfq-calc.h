@@ -8,15 +8,10 @@
 
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
-#include <linux/errno.h>
-#include <linux/ioprio.h>
 #include <linux/kstrtox.h>
-#include <linux/limits.h>
 #include <linux/math.h>
 #include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/string.h>
-#include <linux/types.h>
 
 #include <linux/cfq-iosched.h>
 
@@ -25,6 +20,7 @@
 /* Requests whose seeks are known, and of them so many seeks make a queue seeky. */
 #define CFQ_SEEK_HISTORY	32U
 #define CFQ_SEEKY_BITS		4
+#define CFQ_SEEK_FEW		(2 * CFQ_SEEKY_BITS)
 /* So near to the head is as good as what was waited for: 4 MiB. */
 #define CFQ_CLOSE_SECTORS	8192
 
@@ -65,10 +61,7 @@ static inline enum cfq_class cfq_ioprio_to_class(unsigned short ioprio)
 	return IOPRIO_PRIO_CLASS(cfq_effective_ioprio(ioprio)) - IOPRIO_CLASS_RT;
 }
 
-/*
- * A fifth of the base slice more or less for each level (0..7) from 4, as
- * ionice users know it.
- */
+/* A fifth of the base slice more or less for each level (0..7) from 4, as by ionice. */
 static inline u64 cfq_prio_slice_ns(u64 base_ns, unsigned int level)
 {
 	return base_ns + div_s64((s64)base_ns * (4 - (int)level), 5);
@@ -76,9 +69,8 @@ static inline u64 cfq_prio_slice_ns(u64 base_ns, unsigned int level)
 
 static inline unsigned int cfq_slice_weight(u64 slice_ns, u64 base_ns)
 {
-	u64 weight = div64_u64(slice_ns * CFQ_WEIGHT_DEFAULT, base_ns);
-
-	return clamp_t(u64, weight, 1, UINT_MAX / CFQ_WEIGHT_DEFAULT);
+	return clamp_t(u64, div64_u64(slice_ns * CFQ_WEIGHT_DEFAULT, base_ns),
+		       1, UINT_MAX / CFQ_WEIGHT_DEFAULT);
 }
 
 /*
@@ -88,24 +80,11 @@ static inline unsigned int cfq_slice_weight(u64 slice_ns, u64 base_ns)
 static inline u64 cfq_latency_slice_ns(const struct cfq_tunables *tun, u64 slice_ns,
 				       unsigned int nr)
 {
-	const u64 base_ns = tun->slice_ns[1], round_ns = base_ns * nr;
-	u64 low_ns;
+	const u64 round_ns = tun->slice_ns[1] * nr;
+	const u64 most_ns = max(tun->target_latency_ns, 2 * tun->slice_idle_ns * nr);
 
-	if (round_ns <= tun->target_latency_ns)
-		return slice_ns;
-	low_ns = mul_u64_u64_div_u64(slice_ns, 2 * tun->slice_idle_ns, base_ns);
-	return max(min(slice_ns, low_ns),
-		   mul_u64_u64_div_u64(slice_ns, tun->target_latency_ns, round_ns));
-}
-
-static inline bool cfq_is_far(sector_t a, sector_t b, sector_t sectors)
-{
-	return abs_diff(a, b) > sectors;
-}
-
-static inline bool cfq_history_short(unsigned int samples)
-{
-	return samples <= 2 * CFQ_SEEKY_BITS;
+	return round_ns <= most_ns ? slice_ns :
+		mul_u64_u64_div_u64(slice_ns, most_ns, round_ns);
 }
 
 /* Of few samples the greater part counts; where nothing is known it seeks. */
@@ -113,8 +92,7 @@ static inline bool cfq_history_seeky(u32 history, unsigned int samples)
 {
 	const unsigned int seeks = hweight32(history);
 
-	return cfq_history_short(samples) ? 2 * seeks >= samples :
-					    seeks > CFQ_SEEKY_BITS;
+	return samples <= CFQ_SEEK_FEW ? 2 * seeks >= samples : seeks > CFQ_SEEKY_BITS;
 }
 
 /*
@@ -268,29 +246,27 @@ static inline void cfq_sizes_set_read_work(unsigned int *of, const u64 *read_ns)
 	int order, known = -1;
 
 	for (order = 0; order <= CFQ_NR_ORDERS; order++) {
-		const u64 ns = order < CFQ_NR_ORDERS ? read_ns[order] : 0;
-
 		if (known < 0) {
 			work = CFQ_WORK_PAGE << order;
-		} else if (!ns) {
+		} else if (!read_ns[order]) {
 			work += known < CFQ_SIZES_LINE_ORDER ? work :
 				slope << order >> 9;
 		} else {
 			const unsigned int before = of[known];
 			const unsigned int most = before << (order - known);
 
-			work = min(div64_u64(before * ns, read_ns[known]), most);
+			work = min(div64_u64(before * read_ns[order], read_ns[known]),
+				   most);
 			if (work < before + before / 8)
 				work = before;
 			else if (work >= most - most / 8)
 				work = most;
-			slope = ((work - before) << 8) /
-				((1U << order) - (1U << known));
+			slope = ((work - before) << 8) / ((1U << order) - (1U << known));
 			for (int i = known + 1; i < order; i++)
 				of[i] = before +
 					(slope * ((1U << i) - (1U << known)) >> 8);
 		}
-		if (ns)
+		if (read_ns[order])
 			known = order;
 		of[order] = work;
 	}
@@ -311,28 +287,26 @@ static inline int cfq_first_known(const u64 *ns)
  * @write_work to CFQ_WORK_PAGE; but not more than a larger one.  What is faster than
  * a read went into a cache, and has yet to be done.
  */
-static inline void cfq_sizes_set_work(struct cfq_sizes *sizes,
-				      unsigned int write_work)
+static inline void cfq_sizes_set_work(struct cfq_sizes *sizes, unsigned int write_work)
 {
 	const int first_read = cfq_first_known(sizes->ns[READ]);
 	const int first = cfq_first_known(sizes->ns[WRITE]);
 	const unsigned int *read = sizes->work[READ];
 	unsigned int *work = sizes->work[WRITE];
-	int order;
-	u64 part = write_work, whole = CFQ_WORK_PAGE, unit = 0, unit_ns = 1;
+	u64 part = write_work, whole = CFQ_WORK_PAGE, unit, unit_ns;
 
 	cfq_sizes_set_read_work(sizes->work[READ], sizes->ns[READ]);
 	if (first_read < CFQ_NR_ORDERS) {
 		unit = read[first_read];
 		unit_ns = sizes->ns[READ][first_read];
-	} else if (first < CFQ_NR_ORDERS) {
+	} else {
 		unit = read[first] * write_work / CFQ_WORK_PAGE;
 		unit_ns = sizes->ns[WRITE][first];
 	}
-	for (order = 0; order <= CFQ_NR_ORDERS; order++) {
+	for (int order = 0; order <= CFQ_NR_ORDERS; order++) {
 		const int known = max(order, first);
 
-		if (known < CFQ_NR_ORDERS && sizes->ns[WRITE][known]) {
+		if (sizes->ns[WRITE][known]) {
 			part = div64_u64(sizes->ns[WRITE][known] * unit, unit_ns);
 			whole = read[known];
 			if (first_read < CFQ_NR_ORDERS)
@@ -342,7 +316,7 @@ static inline void cfq_sizes_set_work(struct cfq_sizes *sizes,
 				      div64_u64(read[order] * part + whole / 2, whole),
 				      CFQ_WORK_PAGE, CFQ_WORK_MAX);
 	}
-	for (order = CFQ_NR_ORDERS - 1; order >= 0; order--)
+	for (int order = CFQ_NR_ORDERS - 1; order >= 0; order--)
 		work[order] = min(work[order], work[order + 1]);
 }
 
@@ -372,10 +346,7 @@ static inline void cfq_page_add(u64 *page_ns, unsigned int *samples, u64 ns,
 	*samples = min(*samples + 1, CFQ_PAGE_SAMPLES);
 }
 
-/*
- * The work of a page, written.  A write faster than a read went into a cache,
- * and has yet to be done.
- */
+/* The work of a page, written; as for cfq_sizes_set_work() no less than if read. */
 static inline unsigned int cfq_write_work(u64 write_ns, u64 read_ns)
 {
 	return clamp_t(u64, div64_u64(write_ns * CFQ_WORK_PAGE, read_ns ?: 1),
@@ -390,8 +361,7 @@ static inline unsigned int cfq_parallel_add(unsigned int parallel, u64 work_ns,
 					    u64 elapsed_ns)
 {
 	unsigned int now = min_t(u64, UINT_MAX / 64,
-				 div64_u64(work_ns * CFQ_PARALLEL_ONE,
-					   elapsed_ns));
+				 div64_u64(work_ns * CFQ_PARALLEL_ONE, elapsed_ns));
 
 	return now > parallel ? now : (31 * parallel + now) / 32;
 }
@@ -449,8 +419,7 @@ static inline unsigned int cfq_group_prio_to_weight(unsigned int prio)
 
 static inline unsigned int cfq_weight_to_group_prio(unsigned int weight)
 {
-	return 8 - clamp(DIV_ROUND_CLOSEST(weight, CFQ_WEIGHT_DEFAULT / 4),
-			 1U, 8U);
+	return 8 - clamp(DIV_ROUND_CLOSEST(weight, CFQ_WEIGHT_DEFAULT / 4), 1U, 8U);
 }
 
 /*
@@ -465,8 +434,7 @@ static inline bool cfq_descriptors_lent(unsigned int total, unsigned int held)
 /* Shares, as fractions of 2^32 - 1, multiply down the tree of groups; none is nothing. */
 #define CFQ_SHARE_ALL		U32_MAX
 
-static inline u32 cfq_share_of(u32 share, unsigned int weight,
-			       unsigned int total)
+static inline u32 cfq_share_of(u32 share, unsigned int weight, unsigned int total)
 {
 	return max_t(u64, div_u64((u64)share * weight, total), 1);
 }

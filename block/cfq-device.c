@@ -33,8 +33,7 @@
  *    what a write costs, until their rates are known; the first few of each wait
  *    until the device has hardly anything else to do.
  *
- * Bounds beside that: cfqq_hold_large(), cfq_waits_for_first(),
- * cfq_waits_for_data().
+ * Bounds beside that: cfqq_hold_large(), cfq_waits_for_first(), cfq_waits_for_data().
  */
 #include "cfq-device.h"
 
@@ -82,8 +81,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head, u64 now_
 	par->sample_until_ns = 0;
 	par->work_ns = 0;
 	par->window_start_ns = now_ns;
-	memset(&par->sizes, 0, sizeof(par->sizes));
-	par->sizes.size = CFQ_NR_SIZES;
+	par->sizes = (struct cfq_sizes) { .size = CFQ_NR_SIZES };
 	cfq_sizes_set_work(&par->sizes, par->write_work);
 }
 
@@ -93,8 +91,7 @@ void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_PAGE_UNKNOWN_NS;
 	dd->cost_work = 0;
 	dd->discard_ns = 0;
-	memset(&dd->par, 0, sizeof(dd->par));
-	dd->par.write_work = CFQ_WORK_PAGE;
+	dd->par = (struct cfq_parallelism) { .write_work = CFQ_WORK_PAGE };
 	cfq_heads_forget(dd, now_ns);
 	cfq_device_set_one_head(dd, dd->one_head, now_ns);
 }
@@ -219,22 +216,20 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd, struct request 
  */
 static void cfq_set_write_work(struct cfq_parallelism *par)
 {
-	int read = cfq_first_known(par->service_ns[READ]);
-	int write = cfq_first_known(par->service_ns[WRITE]);
+	const u64 *reads = par->service_ns[READ], *writes = par->service_ns[WRITE];
+	int read = cfq_first_known(reads), write = cfq_first_known(writes);
 	unsigned int work;
 
 	for (int order = max(read, write); order < CFQ_NR_ORDERS; order++)
-		if (par->service_ns[READ][order] && par->service_ns[WRITE][order]) {
+		if (reads[order] && writes[order]) {
 			read = order;
 			write = order;
 			break;
 		}
 	if (read == CFQ_NR_ORDERS || write == CFQ_NR_ORDERS)
 		return;
-	work = cfq_write_work(div_u64(par->service_ns[WRITE][write],
-				      int_sqrt(1U << write)),
-			      div_u64(par->service_ns[READ][read],
-				      int_sqrt(1U << read)));
+	work = cfq_write_work(div_u64(writes[write], int_sqrt(1U << write)),
+			      div_u64(reads[read], int_sqrt(1U << read)));
 	if (work != par->write_work)
 		cfq_sizes_set_work(&par->sizes, work);
 	par->write_work = work;
@@ -315,8 +310,7 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 /* Does the rate of requests tell nothing of what they take? */
 static bool cfq_sizes_blind(const struct cfq_driver_data *dd)
 {
-	return dd->access_work || dd->nr_flushes || dd->heads.cpus_busy ||
-	       dd->heads.duel.of_turns;
+	return dd->nr_flushes || dd->heads.cpus_busy || dd->heads.duel.of_turns;
 }
 
 /* A window with one size is over: was the device busy? */
@@ -388,9 +382,8 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 		sizes->trial_size = size;
 		sizes->trial_depth = CFQ_TRIAL_DEPTH;
 		/* With what is in the device, about twice as long as that takes. */
-		sizes->until_ns = now_ns +
-			min(CFQ_TRIAL_NS, CFQ_SIZES_WINDOW_NS +
-			    2 * cfq_work_cost_ns(dd, dd->work_in_driver));
+		sizes->until_ns = now_ns + min(CFQ_TRIAL_NS, CFQ_SIZES_WINDOW_NS +
+				  2 * cfq_work_cost_ns(dd, dd->work_in_driver));
 		dd->par.drain = true;
 		return;
 	}

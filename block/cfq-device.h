@@ -80,13 +80,10 @@ static inline u64 cfq_charge_serial(struct cfq_driver_data *dd, u64 now_ns)
 static inline u64 cfq_charge_part(struct cfq_driver_data *dd, u64 now_ns,
 				  unsigned int work, u64 in_driver_ns)
 {
-	u64 ns = 0;
+	u64 ns = now_ns - min(now_ns, dd->charged_until_ns);
 
-	if (now_ns > dd->charged_until_ns) {
-		ns = min(div_u64((now_ns - dd->charged_until_ns) * work,
-				 dd->work_in_driver), in_driver_ns);
-		dd->charged_until_ns += ns;
-	}
+	ns = min(div_u64(ns * work, dd->work_in_driver), in_driver_ns);
+	dd->charged_until_ns += ns;
 	return ns;
 }
 
@@ -143,9 +140,8 @@ static inline unsigned int cfq_sent_pages(u64 sent)
 
 static inline u64 cfq_done_in_driver_ns(const struct cfq_done *done)
 {
-	const u64 sent = done->sent & GENMASK_ULL(63, RQ_SENT_SHIFT);
-
-	return ((done->end_ns << RQ_SENT_SHIFT) - sent) >> RQ_SENT_SHIFT;
+	return (done->end_ns - (done->sent >> RQ_SENT_SHIFT)) &
+	       (U64_MAX >> RQ_SENT_SHIFT);
 }
 
 /* A device is busy if requests take so much longer than by themselves. */
@@ -191,12 +187,10 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, struct request *rq
 	struct cfq_sizes *sizes = &dd->par.sizes;
 	const unsigned int part = sizes->trial_depth ? CFQ_TRIAL_OTHERS_PART :
 						       CFQ_SIZES_PART;
-	unsigned int size = CFQ_NR_SIZES;
+	const bool busy = dd->nr_in_driver >= CFQ_BUSY_TIMES;
+	const unsigned int size = busy ? cfq_rq_size(rq) : CFQ_NR_SIZES;
 
-	if (dd->nr_in_driver >= CFQ_BUSY_TIMES)
-		size = cfq_rq_size(rq);
-	if (size == CFQ_NR_SIZES &&
-	    (sizes->size == size || dd->nr_in_driver < CFQ_BUSY_TIMES)) {
+	if (!busy || (size == CFQ_NR_SIZES && sizes->size == size)) {
 		sizes->size = CFQ_NR_SIZES;
 		sizes->sent = 0;
 		return;
@@ -260,8 +254,7 @@ static inline void cfq_sizes_completed(struct cfq_driver_data *dd, u64 in_driver
 	if (sizes->size == CFQ_NR_SIZES)
 		return;
 	if (sizes->nr_before) {
-		if ((sizes->nr_before == 1 ||
-		     now_ns - in_driver_ns <= sizes->since_ns) &&
+		if ((sizes->nr_before == 1 || now_ns - in_driver_ns <= sizes->since_ns) &&
 		    !--sizes->nr_before)
 			cfq_sizes_restart(sizes, now_ns);
 		return;
@@ -305,8 +298,7 @@ static inline bool cfq_count_completed(struct cfq_parallelism *par, unsigned int
 static inline void cfq_cost_add(u64 *pages_cost_ns, unsigned int *known_work,
 				u64 spent_ns, unsigned int work)
 {
-	s64 more = spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE -
-		   *pages_cost_ns * work;
+	s64 more = spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE - *pages_cost_ns * work;
 
 	*known_work = min(*known_work + work, CFQ_COST_MEMORY * CFQ_WORK_PAGE);
 	*pages_cost_ns += div_s64(more, max(work, *known_work));
@@ -376,25 +368,10 @@ static inline bool cfq_charges_completed(const struct cfq_driver_data *dd, blk_o
 	return dd->one_head || dd->access_work || !cfq_op_has_data(opf);
 }
 
-/*
- * Does order matter?  If it is busy or strict, or who waits for an equal shall
- * not be passed.
- */
+/* Does order matter?  If it is busy or strict, or who waits for an equal goes first. */
 static inline bool cfq_order_matters(const struct cfq_driver_data *dd)
 {
 	return dd->one_head || dd->strict || dd->held_for_equal || cfq_device_busy(dd);
-}
-
-/* A request came back while the device is full, or some seem lost. */
-static inline void cfq_device_works(struct cfq_driver_data *dd, unsigned int work,
-				    u64 in_driver_ns, u64 now_ns)
-{
-	if (dd->lost_since_ns + in_driver_ns >= now_ns)
-		dd->lost_work -= min(dd->lost_work, work);
-	dd->lost_work = min(dd->lost_work, dd->work_in_driver);
-	/* It is slow, but it works. */
-	if (dd->full_since_ns && dd->full_since_ns + in_driver_ns >= now_ns)
-		dd->full_since_ns = now_ns;
 }
 
 /* The device time of what was completed. */
@@ -421,8 +398,14 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 
 	dd->work_in_driver -= work;
 	dd->pages_in_driver -= cfq_sent_pages(done->sent);
-	if (unlikely(dd->lost_work || dd->full_since_ns))
-		cfq_device_works(dd, work, in_driver_ns, now_ns);
+	/* Some seem lost, or it is full: it is slow, but it works. */
+	if (unlikely(dd->lost_work || dd->full_since_ns)) {
+		if (dd->lost_since_ns + in_driver_ns >= now_ns)
+			dd->lost_work -= min(dd->lost_work, work);
+		dd->lost_work = min(dd->lost_work, dd->work_in_driver);
+		if (dd->full_since_ns && dd->full_since_ns + in_driver_ns >= now_ns)
+			dd->full_since_ns = now_ns;
+	}
 	if (dd->one_head)
 		return spent_ns;
 	if (!dd->heads.duel.of_turns)

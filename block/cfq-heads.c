@@ -34,7 +34,6 @@
  *    have no time left and the device does hardly less; one lost duel ends it,
  *    and there is one as soon as less is done.
  */
-#include <linux/cpumask.h>
 #include <linux/kernel_stat.h>
 #include <linux/tick.h>
 
@@ -77,10 +76,7 @@ void cfq_heads_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
 	const bool told_one = cfq_told_one_head(dd->queue);
 
-	dd->heads = (struct cfq_heads) {
-		.told_one = told_one,
-		.watched = told_one,
-	};
+	dd->heads = (struct cfq_heads) { .told_one = told_one, .watched = told_one };
 	dd->strict = false;
 	cfq_duel_init(&dd->heads, told_one, now_ns);
 }
@@ -95,7 +91,6 @@ void cfq_heads_watch(struct cfq_driver_data *dd, bool slow)
 	heads->watched = slow;
 	heads->samples = 0;
 	heads->soon = 0;
-	heads->many = false;
 }
 
 /* Learn from a read; if a duel is of turns, of a @stream if it would get slices. */
@@ -113,7 +108,7 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 		heads->duel.done[0] += pages + CFQ_DUEL_REQUEST_PAGES;
 	if (stream)
 		heads->duel.done[1] += pages + CFQ_DUEL_REQUEST_PAGES;
-	if (cfq_is_far(heads->position, done->position, CFQ_FAR_SECTORS) &&
+	if (abs_diff(heads->position, done->position) > CFQ_FAR_SECTORS &&
 	    gap_ns < cfq_done_in_driver_ns(done)) {
 		cfq_heads_add(heads, gap_ns < cfq_head_least_ns(pages));
 		heads->sample_ns = done->end_ns;
@@ -126,12 +121,6 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 static bool cfq_one_head_seen(const struct cfq_heads *heads)
 {
 	return heads->samples >= CFQ_HEADS_SAMPLES && !heads->many;
-}
-
-/* Is the device used the other way, for now? */
-static bool cfq_duel_other(const struct cfq_duel *duel)
-{
-	return duel->other != (duel->phase >= CFQ_DUEL_CHANGE);
 }
 
 /* What was done in this phase, in a second: by all, or by those whom it is for. */
@@ -199,13 +188,6 @@ static bool cfq_strict_pays(const struct cfq_heads *heads, u64 now_ns)
 	       strict >= open - div_u64(open, heads->cpus_busy ? 8 : 32);
 }
 
-/* Is less done than when it was measured last? */
-static bool cfq_does_less(const struct cfq_duel *duel, u64 now_ns)
-{
-	return duel->phase == CFQ_DUEL_NONE &&
-	       cfq_duel_rate(duel, 0, now_ns) < duel->rate[0] * 3 / 4;
-}
-
 /*
  * Both ways are measured: the other one has won or lost.  So many in a row decide,
  * but against strictness one.
@@ -253,8 +235,7 @@ static void cfq_duel_go_on(struct cfq_heads *heads, bool due, u64 now_ns)
 		phase = duel->phase + 1;
 	}
 	duel->phase = phase;
-	duel->done[0] = 0;
-	duel->done[1] = 0;
+	memset(duel->done, 0, sizeof(duel->done));
 	duel->phase_ns = now_ns;
 	duel->next_ns = now_ns + duel->unit_ns;
 	/* To measure takes two. */
@@ -278,9 +259,8 @@ static bool cfq_turns_duel_due(struct cfq_driver_data *dd, u64 now_ns)
 	}
 	if (heads->duel.other || (heads->many && dd->nr_in_driver > 1))
 		return dd->nr_in_driver > 1;
-	if (one_head && heads->sample_ns + CFQ_HEADS_VALID_NS > now_ns)
-		return false;
-	return heads->competed_ns + CFQ_DUEL_REASON_NS > now_ns;
+	return heads->competed_ns + CFQ_DUEL_REASON_NS > now_ns &&
+	       !(one_head && heads->sample_ns + CFQ_HEADS_VALID_NS > now_ns);
 }
 
 /* No head: must who is ahead wait even if the device has room? */
@@ -289,15 +269,14 @@ static bool cfq_strict_duel_due(struct cfq_heads *heads, u64 now_ns)
 	cfq_watch_processors(heads, now_ns);
 	if (!heads->duel.other)
 		return heads->cpus_busy && heads->passed_ns + CFQ_DUEL_REASON_NS > now_ns;
-	if (!heads->cpus_busy || cfq_does_less(&heads->duel, now_ns))
+	/* At once if less is done than when it was measured last. */
+	if (!heads->cpus_busy ||
+	    cfq_duel_rate(&heads->duel, 0, now_ns) < heads->duel.rate[0] * 3 / 4)
 		heads->duel.again_ns = now_ns;
 	return true;
 }
 
-/*
- * Return: whether to use @dd as if it had one head, until cfq_heads_ask(); sets
- * strict, too.
- */
+/* Use @dd as if it had one head, until cfq_heads_ask()?  Sets strict, too. */
 bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 {
 	struct cfq_heads *heads = &dd->heads;
@@ -310,12 +289,13 @@ bool cfq_heads_decide(struct cfq_driver_data *dd, u64 now_ns)
 	}
 	if (heads->sample_ns + CFQ_HEADS_VALID_NS <= now_ns && !told_one)
 		heads->samples = 0;
-	may_have_one = told_one || (heads->watched && cfq_one_head_seen(heads));
+	may_have_one = told_one || cfq_one_head_seen(heads);
 	if (heads->duel.of_turns != may_have_one)
 		cfq_duel_init(heads, may_have_one, now_ns);
 	cfq_duel_go_on(heads, may_have_one ? cfq_turns_duel_due(dd, now_ns) :
 					     cfq_strict_duel_due(heads, now_ns), now_ns);
-	other = cfq_duel_other(&heads->duel);
+	/* A duel uses the device the other way for a while. */
+	other = heads->duel.other != (heads->duel.phase >= CFQ_DUEL_CHANGE);
 	dd->strict = other && (told_one || !may_have_one);
 	return may_have_one && !other;
 }

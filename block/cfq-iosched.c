@@ -131,8 +131,8 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 		return;
 	}
 	if (cfqq->last_request_end)
-		cfqq_add_seek(cfqq, cfq_is_far(blk_rq_pos(rq), cfqq->last_request_end,
-					       CFQ_SEEK_SECTORS));
+		cfqq_add_seek(cfqq, abs_diff(blk_rq_pos(rq), cfqq->last_request_end) >
+				    CFQ_SEEK_SECTORS);
 	cfqq->last_request_end = rq_end_sector(rq);
 }
 
@@ -862,7 +862,7 @@ static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_
 		struct cfq_queue *cfqq = entity_to_cfqq(entity);
 
 		if (cfqq->sync && cfqq->nr_queued &&
-		    !cfq_is_far(blk_rq_pos(cfqq->next_rq), head, CFQ_CLOSE_SECTORS)) {
+		    abs_diff(blk_rq_pos(cfqq->next_rq), head) <= CFQ_CLOSE_SECTORS) {
 			cfq_expire_active(cfqq->cfqd, now_ns, "close");
 			cfq_activate(cfqq, now_ns);
 			cfqq->slice_used_ns = active->slice_used_ns;

@@ -84,10 +84,6 @@ static void cfq_test_heads(struct kunit *test)
 	for (i = 0; i < 1000; i++)
 		cfq_heads_add(&heads, i % 25 == 0);
 	KUNIT_EXPECT_TRUE(test, heads.many);
-
-	KUNIT_EXPECT_FALSE(test, cfq_is_far(0, CFQ_FAR_SECTORS, CFQ_FAR_SECTORS));
-	KUNIT_EXPECT_TRUE(test, cfq_is_far(0, CFQ_FAR_SECTORS + 1, CFQ_FAR_SECTORS));
-	KUNIT_EXPECT_TRUE(test, cfq_is_far(CFQ_FAR_SECTORS + 1, 0, CFQ_FAR_SECTORS));
 }
 
 static void cfq_test_latency_slice(struct kunit *test)
@@ -203,12 +199,6 @@ static void cfq_test_ioprio(struct kunit *test)
 
 static void cfq_test_seek_history(struct kunit *test)
 {
-	/* Jumps in either direction count, small steps do not. */
-	KUNIT_EXPECT_TRUE(test, cfq_is_far(1000000, 0, CFQ_SEEK_SECTORS));
-	KUNIT_EXPECT_TRUE(test, cfq_is_far(1000000, 2000000, CFQ_SEEK_SECTORS));
-	KUNIT_EXPECT_FALSE(test, cfq_is_far(1000, 1000, CFQ_SEEK_SECTORS));
-	KUNIT_EXPECT_FALSE(test, cfq_is_far(1000, 200, CFQ_SEEK_SECTORS));
-
 	/* A jump now and then is a stream. */
 	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x00010001, 32));
 	KUNIT_EXPECT_FALSE(test, cfq_history_seeky(0x0000000f, 9));
@@ -238,10 +228,6 @@ static void cfq_test_seek_cost(struct kunit *test)
 			cfq_seek_cost(&dd, S64_MAX));
 	/* Among those far behind the lowest sector comes first. */
 	KUNIT_EXPECT_LT(test, cfq_seek_cost(&dd, 0), cfq_seek_cost(&dd, 1));
-	KUNIT_EXPECT_FALSE(test, cfq_is_far(head + CFQ_CLOSE_SECTORS, head,
-					    CFQ_CLOSE_SECTORS));
-	KUNIT_EXPECT_TRUE(test, cfq_is_far(head - CFQ_CLOSE_SECTORS - 1, head,
-					   CFQ_CLOSE_SECTORS));
 }
 
 static void cfq_test_think_time(struct kunit *test)
@@ -784,7 +770,7 @@ static void cfq_test_completed(struct kunit *test)
 static void cfq_expect_work(struct kunit *test, struct cfq_sizes *sizes, bool write,
 			    const u64 *ns, const unsigned int *pages)
 {
-	memcpy(sizes->ns[write], ns, sizeof(sizes->ns[write]));
+	memcpy(sizes->ns[write], ns, CFQ_NR_ORDERS * sizeof(*ns));
 	cfq_sizes_set_work(sizes, 3 * CFQ_WORK_PAGE);
 	for (unsigned int order = 0; order < CFQ_NR_ORDERS; order++)
 		KUNIT_EXPECT_EQ_MSG(test, cfq_size_work(4096U << order, write, sizes),

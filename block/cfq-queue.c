@@ -19,7 +19,7 @@ bool cfqq_seeky(const struct cfq_queue *cfqq)
 	const struct cfq_data *cfqd = cfqq->cfqd;
 
 	return cfq_history_seeky(cfqq->seek_history, cfqq->seek_samples) &&
-	       (!cfq_history_short(cfqq->seek_samples) ||
+	       (cfqq->seek_samples > CFQ_SEEK_FEW ||
 		cfq_history_seeky(cfqd->seek_history, cfqd->seek_samples));
 }
 

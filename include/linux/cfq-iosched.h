@@ -16,10 +16,8 @@
 #include <linux/blkdev.h>
 #include <linux/hrtimer.h>
 #include <linux/ioprio.h>
-#include <linux/llist.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
-#include <linux/types.h>
 
 /* Virtual time passes as fast as device time for an entity of this weight. */
 #define CFQ_WEIGHT_DEFAULT	100
@@ -109,7 +107,7 @@ struct cfq_tunables {
 
 /* What each size takes of a busy device: block/cfq-device.c, 1. */
 struct cfq_sizes {
-	u64		ns[2][CFQ_NR_ORDERS];	/* of 1 << order pages; 0 if unknown */
+	u64		ns[2][CFQ_NR_ORDERS + 1]; /* 1 << order pages; 0: unknown */
 	unsigned int	work[2][CFQ_NR_ORDERS + 1];
 	unsigned int	tries[CFQ_NR_SIZES];
 	u64		again_ns[CFQ_NR_SIZES]; /* it is not tried before */
