@@ -48,8 +48,7 @@ static bool cfqd_limited(const struct cfq_data *cfqd)
 /* May the current task be limited, whose last request was of @cfqd?  Needs RCU. */
 bool cfq_group_limits_current(const struct cfq_data *cfqd)
 {
-	return READ_ONCE(cfqd->cfqc) != cfq_current_cgroup() ||
-	       cfqd_limited(cfqd);
+	return READ_ONCE(cfqd->cfqc) != cfq_current_cgroup() || cfqd_limited(cfqd);
 }
 
 /* The group, from @cfqd up, that has no room for a request of @cfqd. */
@@ -122,12 +121,8 @@ void cfq_group_release(struct cfq_data *cfqd)
 /* Takes cfqmd->lock. */
 bool cfq_group_current_full(struct cfq_meta_data *cfqmd)
 {
-	bool full;
-
-	cfq_lock(cfqmd);
-	full = cfqd_obstacle(cfq_group_of_current(cfqmd));
-	cfq_unlock(cfqmd);
-	return full;
+	guard(cfq_lock)(cfqmd);
+	return cfqd_obstacle(cfq_group_of_current(cfqmd));
 }
 
 /*
@@ -185,8 +180,7 @@ bool cfq_group_has_room(const struct cfq_waiter *waiter)
 	if (!held || (!parked && cfq_descriptors_lent(total, in_use)))
 		return true;
 	/* Often this will do: a share of all is at most that of the group. */
-	if ((u64)held * member_rivals_weight(leaf) >=
-	    (u64)total * leaf->entity.weight)
+	if ((u64)held * member_rivals_weight(leaf) >= (u64)total * leaf->entity.weight)
 		return false;
 
 	part = cfq_share_amount(total, cfq_group_share(cfqd));
@@ -212,8 +206,7 @@ static bool member_line_less(struct rb_node *a, const struct rb_node *b)
 void member_join_line(struct cfq_member *member)
 {
 	member->line_vdisktime = member->entity.vdisktime;
-	rb_add_cached(&member->line_node, &member_tree(member)->line,
-		      member_line_less);
+	rb_add_cached(&member->line_node, &member_tree(member)->line, member_line_less);
 }
 
 void member_leave_line(struct cfq_member *member)
@@ -326,6 +319,5 @@ struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 	}
 	/* The group whose turn it is may be far behind others. */
 	cfqd = cfqmd->active_cfqd;
-	return cfqd && member_in_line(cfqd_leaf(cfqd)) ?
-		cfq_line_due(cfqd, now_ns) : NULL;
+	return cfqd ? cfq_line_due(cfqd, now_ns) : NULL;
 }

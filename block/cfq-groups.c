@@ -155,12 +155,10 @@ static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 	rival = cfqd_leaf(active);
 	while (rival->group && rival->group != member->group)
 		rival = member_above(rival);
-	if (!rival->group || rival->entity.class < member->entity.class)
-		return;
-	if (rival->entity.class == member->entity.class &&
-	    (!was_away || cfq_entity_lead(&rival->entity, &member->entity) <= 0))
-		return;
-	active->turn_cut = true;
+	if (rival->group && (rival->entity.class > member->entity.class ||
+			     (rival->entity.class == member->entity.class && was_away &&
+			      cfq_entity_lead(&rival->entity, &member->entity) > 0)))
+		active->turn_cut = true;
 }
 
 /*
@@ -181,8 +179,7 @@ static s64 cfq_member_credit(const struct cfq_member *member, bool was_away)
 		credit_ns = cfq_st_mean_vdisktime(st, member->entity.weight,
 						  dd->tun.group_slice_ns / 16);
 	cost_ns = cfq_st_mean_vdisktime(st, member->entity.weight,
-					min(dd->mean_cost_ns,
-					    dd->tun.group_slice_ns));
+					min(dd->mean_cost_ns, dd->tun.group_slice_ns));
 	lead_ns = clamp((s64)(st->came_vdisktime - st->min_vdisktime) +
 			div_s64(cost_ns, st->nr + st->nr_waiting + 1),
 			-credit_ns, cost_ns);
@@ -338,8 +335,7 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = &cfqd->cfqmd->dd;
 
-	return cfqd->nr_in_driver &&
-	       dd->sent_ns + cfq_stuck_ns(dd) > now_ns &&
+	return cfqd->nr_in_driver && dd->sent_ns + cfq_stuck_ns(dd) > now_ns &&
 	       cfq_few_wait_behind(cfqd) &&
 	       cfqd->turn_used_ns + cfqd->nr_in_driver * dd->mean_cost_ns >=
 	       cfqd_turn_ns(cfqd);
@@ -443,13 +439,12 @@ cfq_next_member(struct cfq_data *group, struct cfq_member *member, u64 now_ns, b
 
 	entity = member ? cfq_st_next(&member->entity) :
 			  cfq_st_first(&group->members.of[class]);
-	for (;;) {
+	for (;; entity = cfq_st_first(&group->members.of[class])) {
 		while (entity && !cfq_member_ready(entity) &&
 		       !(due && cfq_member_in_driver(entity)))
 			entity = cfq_st_next(entity);
 		if (entity || ++class == CFQ_NR_CLASSES)
 			break;
-		entity = cfq_st_first(&group->members.of[class]);
 	}
 	return entity && !cfq_member_must_wait(entity_to_member(entity)) ?
 		entity_to_member(entity) : NULL;

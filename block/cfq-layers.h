@@ -83,8 +83,7 @@ void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns);
 void cfq_group_ready(struct cfq_data *cfqd, int n);
 void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns);
 void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n);
-void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns,
-		    u64 spent_ns);
+void cfq_group_sent(struct cfq_data *cfqd, u64 sectors, u64 wait_ns, u64 spent_ns);
 struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
 				  struct cfq_data *before, u64 now_ns);
 struct cfq_data *cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns);
@@ -92,8 +91,7 @@ bool cfq_member_ready(struct cfq_entity *entity);
 bool cfq_member_held_back(struct cfq_entity *entity);
 bool cfq_member_in_driver(struct cfq_entity *entity);
 bool cfq_group_must_wait(const struct cfq_data *cfqd);
-void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
-			 const char *end);
+void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns, const char *end);
 void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m);
 
 /* Was any group ever limited?  If not, a place need not be asked for. */
@@ -159,35 +157,24 @@ static inline void cfq_group_line(struct cfq_data *cfqd, bool in_line) { }
 
 static inline struct cfq_waiter *
 cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
-{
-	return cfq_line_due(&cfqmd->root, now_ns);
-}
-
-static inline void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent,
-					 u64 now_ns) { }
+{ return cfq_line_due(&cfqmd->root, now_ns); }
+static inline void
+cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns) { }
 static inline void cfq_group_not_busy(struct cfq_data *cfqd, u64 now_ns) { }
 static inline void cfq_group_ready(struct cfq_data *cfqd, int n) { }
 static inline void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns) { }
-static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat,
-				   u64 n) { }
+static inline void cfq_group_count(struct cfq_data *cfqd, enum cfq_stat stat, u64 n) { }
 static inline void cfq_group_sent(struct cfq_data *cfqd, u64 sectors,
 				  u64 wait_ns, u64 spent_ns) { }
-static inline struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
-						struct cfq_data *before, u64 now_ns)
-{
-	return before ? NULL : &cfqmd->root;
-}
-
+static inline struct cfq_data *
+cfq_group_select(struct cfq_meta_data *cfqmd, struct cfq_data *before, u64 now_ns)
+{ return before ? NULL : &cfqmd->root; }
 static inline struct cfq_data *
 cfq_group_overdue(struct cfq_meta_data *cfqmd, u64 now_ns) { return NULL; }
 static inline bool cfq_group_must_wait(const struct cfq_data *cfqd) { return false; }
-
-static inline void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns,
-				       const char *end)
-{
-	cfq_expire_active(&cfqmd->root, now_ns, "turn");
-}
-
+static inline void
+cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns, const char *end)
+{ cfq_expire_active(&cfqmd->root, now_ns, "turn"); }
 static inline bool cfq_member_ready(struct cfq_entity *e) { return false; }
 static inline bool cfq_member_held_back(struct cfq_entity *e) { return false; }
 static inline bool cfq_member_in_driver(struct cfq_entity *e) { return false; }
@@ -199,11 +186,8 @@ cfq_group_get_place(struct cfq_meta_data *cfqmd, bool wait) { return NULL; }
 static inline bool cfq_group_hold(struct cfq_data *cfqd, bool anyway) { return true; }
 static inline void cfq_group_release(struct cfq_data *cfqd) { }
 
-static inline void cfq_groups_show(struct cfq_meta_data *cfqmd,
-				   struct seq_file *m)
-{
-	cfq_data_show(&cfqmd->root, m);
-}
+static inline void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
+{ cfq_data_show(&cfqmd->root, m); }
 #endif
 
 static inline struct cfq_data *cfq_group_of_current(struct cfq_meta_data *cfqmd)

@@ -46,8 +46,7 @@ static inline struct cfq_member *cfqd_set_member(struct cfq_data *cfqd)
 	return cfqd->self.group ? &cfqd->self : &cfqd->tasks;
 }
 
-static inline struct cfq_service_tree *
-member_tree(const struct cfq_member *member)
+static inline struct cfq_service_tree *member_tree(const struct cfq_member *member)
 {
 	return cfq_entity_tree(&member->entity);
 }
@@ -68,13 +67,12 @@ static inline bool member_in_line(const struct cfq_member *member)
 static inline unsigned int member_rivals_weight(const struct cfq_member *member)
 {
 	const struct cfq_trees *trees = &member->group->members;
-	unsigned int weight = member->entity.weight;
-	unsigned int total = member_counts(member) ? 0 : weight;
+	unsigned int total = member_counts(member) ? 0 : member->entity.weight;
 	enum cfq_class class;
 
 	for (class = 0; class <= member->entity.class; class++)
 		total += trees->of[class].total_weight;
-	return max(total, weight);
+	return total;
 }
 
 /* Share of the tasks of @cfqd of the device, among what is busy. */

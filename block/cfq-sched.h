@@ -27,8 +27,6 @@
 #ifndef CFQ_SCHED_H
 #define CFQ_SCHED_H
 
-#include <linux/rbtree.h>
-
 #include "cfq-device.h"
 
 /* Virtual times are compared by their distance, so wrapping does no harm. */
@@ -40,13 +38,11 @@ static inline struct cfq_entity *cfq_st_first(struct cfq_service_tree *st)
 
 static inline struct cfq_entity *cfq_st_next(struct cfq_entity *entity)
 {
-	return rb_entry_safe(rb_next(&entity->rb_node), struct cfq_entity,
-			     rb_node);
+	return rb_entry_safe(rb_next(&entity->rb_node), struct cfq_entity, rb_node);
 }
 
 /* @a ahead of @b, in virtual ns; negative if behind. */
-static inline s64 cfq_entity_lead(const struct cfq_entity *a,
-				  const struct cfq_entity *b)
+static inline s64 cfq_entity_lead(const struct cfq_entity *a, const struct cfq_entity *b)
 {
 	return (s64)(a->vdisktime - b->vdisktime);
 }
@@ -68,8 +64,7 @@ static inline s64 cfq_vdisktime_delta(s64 ns, unsigned int weight)
 static inline u64 cfq_st_mean_vdisktime(const struct cfq_service_tree *st,
 					unsigned int weight, u64 ns)
 {
-	return div_u64(ns * CFQ_WEIGHT_DEFAULT *
-		       (st->nr + st->nr_waiting + !!weight),
+	return div_u64(ns * CFQ_WEIGHT_DEFAULT * (st->nr + st->nr_waiting + !!weight),
 		       (st->total_weight + weight) ?: 1);
 }
 
@@ -168,8 +163,7 @@ static inline void cfq_entity_charge(struct cfq_entity *entity, s64 ns)
 	cfq_entity_advance(entity, cfq_vdisktime_delta(ns, entity->weight));
 }
 
-static inline void cfq_entity_set_weight(struct cfq_entity *entity,
-					 unsigned int weight)
+static inline void cfq_entity_set_weight(struct cfq_entity *entity, unsigned int weight)
 {
 	if (entity->st)
 		entity->st->total_weight += weight - entity->weight;
@@ -181,8 +175,7 @@ static inline void cfq_entity_set_weight(struct cfq_entity *entity,
  * device time: by as much virtual time one of small weight would wait for long.
  */
 static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
-				      struct cfq_entity *entity,
-				      unsigned int weight)
+				      struct cfq_entity *entity, unsigned int weight)
 {
 	s64 lead = entity->vdisktime - st->min_vdisktime;
 	unsigned int old_weight = entity->weight;
@@ -192,8 +185,7 @@ static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
 	cfq_entity_set_weight(entity, weight);
 	if (lead > 0)
 		cfq_entity_advance(entity,
-				   mul_u64_u32_div(lead, old_weight, weight) -
-				   lead);
+				   mul_u64_u32_div(lead, old_weight, weight) - lead);
 }
 
 /*
@@ -204,8 +196,7 @@ static inline void cfq_entity_reweigh(struct cfq_service_tree *st,
 #define CFQ_CLASS_WAIT_NS	(800 * (u64)NSEC_PER_MSEC)
 #define CFQ_CLASS_WAIT_COSTS	250
 
-static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd,
-				    u64 cost_ns)
+static inline u64 cfq_class_wait_ns(const struct cfq_driver_data *dd, u64 cost_ns)
 {
 	return dd->one_head ? CFQ_CLASS_WAIT_NS :
 	       min(CFQ_CLASS_WAIT_NS, CFQ_CLASS_WAIT_COSTS * cost_ns);
@@ -241,8 +232,7 @@ static inline struct cfq_entity *cfq_above(const struct cfq_entity *entity)
 	return entity->trees->above;
 }
 
-static inline struct cfq_service_tree *
-cfq_entity_tree(const struct cfq_entity *entity)
+static inline struct cfq_service_tree *cfq_entity_tree(const struct cfq_entity *entity)
 {
 	return &entity->trees->of[entity->class];
 }
@@ -277,14 +267,12 @@ static inline bool cfq_entity_outrun(const struct cfq_entity *entity, u64 lead_n
  * this class has had more by a request of @cost_ns.
  */
 static inline struct cfq_entity *
-cfq_due_before(const struct cfq_entity *entity, u64 lead_ns, u64 cost_ns,
-	       u64 now_ns)
+cfq_due_before(const struct cfq_entity *entity, u64 lead_ns, u64 cost_ns, u64 now_ns)
 {
 	struct cfq_entity *first = cfq_st_first(entity->st);
 	struct cfq_entity *better = NULL;
 
-	if (entity->st->due_ns > now_ns &&
-	    !cfq_entity_outrun(entity, lead_ns, cost_ns))
+	if (entity->st->due_ns > now_ns && !cfq_entity_outrun(entity, lead_ns, cost_ns))
 		better = cfq_first_better(entity->trees, entity->class);
 	if (better || cfq_entity_lead(entity, first) <= (s64)lead_ns)
 		return better;
@@ -301,8 +289,7 @@ static inline bool cfq_classes_differ(const struct cfq_trees *trees)
 static inline bool cfq_class_overdue(const struct cfq_trees *trees,
 				     enum cfq_class class, u64 now_ns)
 {
-	return trees->of[class].due_ns <= now_ns &&
-	       cfq_class_outranked(trees, class);
+	return trees->of[class].due_ns <= now_ns && cfq_class_outranked(trees, class);
 }
 
 /*
@@ -365,9 +352,9 @@ static inline u64 cfq_entity_borrow(const struct cfq_driver_data *dd,
 				    u64 now_ns, u64 *pause_ns)
 {
 	const u64 most_ns = CFQ_BORROW_COSTS * CFQ_BORROW_CLASS_NS;
+	const u64 lent_ns = CFQ_BORROW_COSTS * cost_ns;
 	struct cfq_service_tree *st = cfq_entity_tree(entity);
-	const unsigned int others = st->total_weight -
-				    (entity->st ? entity->weight : 0);
+	const unsigned int others = st->total_weight - (entity->st ? entity->weight : 0);
 	const s64 ahead_ns = cfq_entity_ahead_ns(dd, entity);
 	u64 borrowed_ns, wait_ns = 0;
 
@@ -376,17 +363,14 @@ static inline u64 cfq_entity_borrow(const struct cfq_driver_data *dd,
 			cfq_vdisktime_delta(CFQ_BORROW_NS, entity->weight);
 
 		wait_ns = div_u64((u64)ahead_ns * others, CFQ_WEIGHT_DEFAULT);
-		*pause_ns = max(*pause_ns,
-				min(wait_ns, cfq_pause_ns(cost_ns, ahead_ns,
-							  most_ahead_ns)));
+		*pause_ns = max(*pause_ns, min(wait_ns, cfq_pause_ns(cost_ns, ahead_ns,
+								     most_ahead_ns)));
 	}
 	if (!cfq_class_outranked(entity->trees, entity->class))
 		return now_ns + wait_ns;
 
-	entity->borrowed_until_ns = max(entity->borrowed_until_ns, now_ns) +
-				    CFQ_BORROW_COSTS * cost_ns;
-	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) +
-				CFQ_BORROW_COSTS * cost_ns;
+	entity->borrowed_until_ns = max(entity->borrowed_until_ns, now_ns) + lent_ns;
+	st->borrowed_until_ns = max(st->borrowed_until_ns, now_ns) + lent_ns;
 	/* What other groups have borrowed makes no pause longer. */
 	borrowed_ns = (entity->trees->queues ? st->borrowed_until_ns :
 		       entity->borrowed_until_ns) - now_ns;

@@ -88,42 +88,40 @@ static void cfq_wait_for_place(struct request_queue *q)
 
 	if (!cic)
 		return;
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	cfqd = cfq_group_get_place(cfqmd, true);
-	if (cfqd && cic->nr_places && cic->places != cfqd) {
+	if (!cfqd)
+		return;
+	if (cic->nr_places && cic->places != cfqd) {
 		/* Who shares @cic has places elsewhere: it is there until queued. */
 		cfq_group_release(cfqd);
-		cfqd = cic->places;
-		cfq_group_hold(cfqd, true);
-	}
-	if (cfqd) {
+		cfq_group_hold(cic->places, true);
+	} else {
 		cic->places = cfqd;
-		WRITE_ONCE(cic->nr_places, cic->nr_places + 1);
 	}
-	cfq_unlock(cfqmd);
+	WRITE_ONCE(cic->nr_places, cic->nr_places + 1);
 }
 
 /*
  * Give @rq a place if there may be a limit: the one waited for, or, if it must
  * not wait, one that is there.
  */
-static noinline void cfq_place_request(struct request *rq,
-				       struct cfq_io_cq *cic)
+static noinline void cfq_place_request(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
+	struct cfq_io_cq *cic = cfq_lookup_cic(rq->q);
 
 	if (!(cic && READ_ONCE(cic->nr_places)) &&
 	    !((rq->cmd_flags & REQ_NOWAIT) && cfq_task_limited(rq->q, rq_is_sync(rq))))
 		return;
 
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	if (cic && cic->nr_places) {
 		WRITE_ONCE(cic->nr_places, cic->nr_places - 1);
 		rq->elv.priv[1] = cic->places;
 	} else {
 		rq->elv.priv[1] = cfq_group_get_place(cfqmd, false);
 	}
-	cfq_unlock(cfqmd);
 }
 
 /*
@@ -187,8 +185,7 @@ static bool cfq_waiter_less(struct rb_node *a, const struct rb_node *b)
 		     rb_entry(b, struct cfq_waiter, line_node)->vdisktime) < 0;
 }
 
-static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class,
-			    u64 now_ns)
+static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class, u64 now_ns)
 {
 	return cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns;
 }
@@ -247,10 +244,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	while (cfqmd->nr_waiting) {
-		waiter = cfq_group_to_admit(cfqmd, now_ns);
-		if (!waiter)
-			return;
+	while (cfqmd->nr_waiting && (waiter = cfq_group_to_admit(cfqmd, now_ns))) {
 		cfqd = waiter->cfqd;
 		rb_erase_cached(&waiter->line_node,
 				&cfqd->line[waiter->sync][waiter->class]);
@@ -285,9 +279,6 @@ void cfq_end_admission(struct cfq_data *cfqd)
 	cfq_group_put(cfqd);
 }
 
-/* In jiffies.  A module does not have the time of blk_wait_io() in 7.3. */
-#define CFQ_SLEEP	(2 * HZ)
-
 /*
  * Wait until another task, or a completion, lets this one go on, who can see
  * @waiter.  Drops cfqmd->lock, in process context with the device's queue entered.
@@ -303,8 +294,8 @@ void cfq_wait(struct cfq_waiter *waiter)
 	if (unlikely(cfq_done_meanwhile(cfqmd)))
 		cfq_admit_waiters(cfqmd);
 	cfq_unlock(cfqmd);
-	/* Sends what is plugged.  Who wakes up now and then does not seem hung. */
-	while (!wait_for_completion_io_timeout(&waiter->go_on, CFQ_SLEEP))
+	/* Sends what is plugged.  Never seems hung: blk_wait_io() is not for modules. */
+	while (!wait_for_completion_io_timeout(&waiter->go_on, 2 * HZ))
 		;
 	cfq_lock(cfqmd);
 }
@@ -337,17 +328,15 @@ static void cfqq_was_in_line(struct cfq_queue *cfqq, u64 since_ns)
  * Wait in the line of the group of the last request, for which e.g. writeback
  * works.  Return: false if the task would have to, and must not.
  */
-static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
-			      bool nowait)
+static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync, bool nowait)
 {
 	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
 	struct cfq_waiter waiter = { .sync = sync };
 	const u64 now_ns = ktime_get_ns();
 	struct cfq_queue *cfqq;
 	struct cfq_data *cfqd;
-	bool admitted;
 
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	cfqq = cfq_last_cfqq(cic, sync);
 	cfqd = cfqq ? cfqq->cfqd : cfq_group_of_current(cfqmd);
 	waiter.cfqq = cfqq;
@@ -355,30 +344,30 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync,
 	waiter.class = cfqq ? cfqq->entity.class :
 			      cfq_ioprio_to_class(get_current_ioprio());
 	waiter.vdisktime = cfq_line_vdisktime(&waiter);
-	admitted = !cfq_goes_before(&waiter) && cfq_group_has_room(&waiter);
-	if (!admitted && !nowait) {
-		cfqd->ref++;
-		if (cfqq) {
-			cfqq->ref++;
-			cfqq->nr_in_line++;
-		}
-		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
-		cfq_group_line(cfqd, true);
-		if (!cfq_trees_busy(&cfqd->queues))
-			cfq_group_not_busy(cfqd, now_ns);
-		rb_add_cached(&waiter.line_node, &cfqd->line[sync][waiter.class],
-			      cfq_waiter_less);
-		cfq_wait(&waiter);
-		admitted = true;
-		if (cfqq)
-			cfqq_was_in_line(cfqq, now_ns);
-		if (cic && !cic->admitted)
-			WRITE_ONCE(cic->admitted, cfqd);
-		else
-			cfq_end_admission(cfqd);
+	if (!cfq_goes_before(&waiter) && cfq_group_has_room(&waiter))
+		return true;
+	if (nowait)
+		return false;
+
+	cfqd->ref++;
+	if (cfqq) {
+		cfqq->ref++;
+		cfqq->nr_in_line++;
 	}
-	cfq_unlock(cfqmd);
-	return admitted;
+	WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting + 1);
+	cfq_group_line(cfqd, true);
+	if (!cfq_trees_busy(&cfqd->queues))
+		cfq_group_not_busy(cfqd, now_ns);
+	rb_add_cached(&waiter.line_node, &cfqd->line[sync][waiter.class],
+		      cfq_waiter_less);
+	cfq_wait(&waiter);
+	if (cfqq)
+		cfqq_was_in_line(cfqq, now_ns);
+	if (cic && !cic->admitted)
+		WRITE_ONCE(cic->admitted, cfqd);
+	else
+		cfq_end_admission(cfqd);
+	return true;
 }
 
 static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd, bool sync)
@@ -397,17 +386,14 @@ static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
 	struct cfq_entity newcomer = { .class = class, .weight = CFQ_WEIGHT_DEFAULT };
 	const struct cfq_queue *cfqq;
 	struct cfq_data *cfqd;
-	bool in_debt;
 
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	cfqd = cfq_group_of_current(cfqmd);
 	newcomer.trees = &cfqd->queues;
 	newcomer.vdisktime = cfq_entity_tree(&newcomer)->min_vdisktime;
 	cfqq = cic ? cic_cfqq(cic, CFQ_SLOT_SYNC + class) : NULL;
-	in_debt = cfq_in_debt(&cfqmd->dd, cfqq && cfqq->cfqd == cfqd ?
-			      &cfqq->entity : &newcomer, ktime_get_ns());
-	cfq_unlock(cfqmd);
-	return in_debt;
+	return cfq_in_debt(&cfqmd->dd, cfqq && cfqq->cfqd == cfqd ?
+			   &cfqq->entity : &newcomer, ktime_get_ns());
 }
 
 /*
@@ -416,8 +402,7 @@ static bool cfq_current_in_debt(struct cfq_meta_data *cfqmd)
  * hardware queues together, then each has its part.  Return: false if it is to
  * wait in line, as those in debt, who would have them until it is their turn.
  */
-static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data,
-					  blk_opf_t opf)
+static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data, blk_opf_t opf)
 {
 	const struct request_queue *q = data->q;
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
@@ -500,23 +485,21 @@ static void cfq_set_records(struct request_queue *q, unsigned int nr)
 {
 	struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 	const bool shared = blk_mq_is_shared_tags(q->tag_set->flags);
-	struct cfq_done *records, *old;
+	struct cfq_done *records;
 
 	if (nr == cfqmd->nr_records)
 		return;
 	records = kvcalloc_node(shared ? nr : q->nr_hw_queues * nr,
-				sizeof(*records), GFP_NOIO | __GFP_NOWARN,
-				q->node);
+				sizeof(*records), GFP_NOIO | __GFP_NOWARN, q->node);
 	/* Those that are there still serve as many as before. */
 	if (!records)
 		return;
 	cfq_lock(cfqmd);
-	old = cfqmd->records;
-	cfqmd->records = records;
+	swap(cfqmd->records, records);
 	cfqmd->nr_records = nr;
 	cfqmd->record_stride = shared ? 0 : nr;
 	cfq_unlock(cfqmd);
-	kvfree(old);
+	kvfree(records);
 }
 
 /* The number of descriptors was set.  Process context; none of them is in use. */
@@ -558,17 +541,16 @@ static noinline void cfq_prepare_owned(struct request *rq)
 	rq->elv.icq = ioc_find_get_icq(rq->q);
 	if (op_is_flush(rq->cmd_flags))
 		rq->fifo_time = ktime_get_ns();
-	if (rq->cmd_flags & REQ_PREFLUSH) {
-		rq->flush.seq = RQ_TO_FLUSH;
-		cfq_lock(cfqmd);
-		WRITE_ONCE(cfqmd->dd.nr_flushes, cfqmd->dd.nr_flushes + 1);
-		cfqmd->dd.flush_since_ns = rq->fifo_time;
-		/* It is counted there, and comes here again only when it is done. */
-		if (rq->elv.icq) {
-			cic_end_admission(icq_to_cic(rq->elv.icq));
-			cic_flushes(icq_to_cic(rq->elv.icq), cfqmd, rq->fifo_time);
-		}
-		cfq_unlock(cfqmd);
+	if (!(rq->cmd_flags & REQ_PREFLUSH))
+		return;
+	rq->flush.seq = RQ_TO_FLUSH;
+	guard(cfq_lock)(cfqmd);
+	WRITE_ONCE(cfqmd->dd.nr_flushes, cfqmd->dd.nr_flushes + 1);
+	cfqmd->dd.flush_since_ns = rq->fifo_time;
+	/* It is counted there, and comes here again only when it is done. */
+	if (rq->elv.icq) {
+		cic_end_admission(icq_to_cic(rq->elv.icq));
+		cic_flushes(icq_to_cic(rq->elv.icq), cfqmd, rq->fifo_time);
 	}
 }
 
@@ -582,7 +564,7 @@ void cfq_prepare_request(struct request *rq)
 	if (unlikely(op_is_flush(rq->cmd_flags) || READ_ONCE(cfqmd->nr_admitted)))
 		cfq_prepare_owned(rq);
 	if (unlikely(cfq_groups_limited()))
-		cfq_place_request(rq, cfq_lookup_cic(rq->q));
+		cfq_place_request(rq);
 }
 
 /* @rq, on no queue, is done with: give up what was kept for it.  Any context. */

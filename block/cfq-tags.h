@@ -3,7 +3,6 @@
 #ifndef CFQ_TAGS_H
 #define CFQ_TAGS_H
 
-#include <linux/blk-mq.h>
 #include <linux/completion.h>
 
 #include "cfq-sched.h"
@@ -65,8 +64,7 @@ static inline enum cfq_class cfq_line_best(const struct cfq_data *cfqd, bool syn
 {
 	enum cfq_class class = CFQ_CLASS_RT;
 
-	while (class < CFQ_NR_CLASSES &&
-	       RB_EMPTY_ROOT(&cfqd->line[sync][class].rb_root))
+	while (class < CFQ_NR_CLASSES && RB_EMPTY_ROOT(&cfqd->line[sync][class].rb_root))
 		class++;
 	return class;
 }
