@@ -10,8 +10,9 @@
  *    may be fewer, have parts of these.  Of those below their part the one to
  *    be served first is next, if it is among the first few in line or it is its
  *    turn.  What others do not use is lent, but for an eighth, and at least
- *    one, kept for those below their part, so that a group that wakes up gets
- *    its first at once.  The weight of a group whose tasks wait counts, even if
+ *    one, kept for those below their part.  So a group that wakes up gets its
+ *    first at once, or beside a single one that has them all with the next
+ *    completion.  The weight of a group whose tasks wait counts, even if
  *    it holds none and is on no tree.
  *
  *    An eighth is left to those with few requests, as streams that read far
@@ -175,7 +176,7 @@ bool cfq_group_has_room(const struct cfq_waiter *waiter)
 	 */
 	if (!cfqmd->dd.one_head && waiter->sync)
 		held -= cfqd->nr_in_driver;
-	if (in_use >= total || !cfq_descriptors_left(cfqmd))
+	if (in_use >= total)
 		return false;
 	if (!held || (!parked && cfq_descriptors_lent(total, in_use)))
 		return true;

@@ -1573,7 +1573,8 @@ static void cfq_exit_icq(struct io_cq *icq)
 	cfq_take_done(cfqmd);
 	for (slot = 0; slot < CFQ_NR_SLOTS; slot++)
 		cic_put_cfqq(cic, slot);
-	cic_end_admission(cic);
+	while (cic->nr_admitted)
+		cic_end_admission(cic);
 	WARN_ON_ONCE(cic->nr_places);
 	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }

@@ -148,8 +148,7 @@ static inline bool cfq_group_has_room(const struct cfq_waiter *waiter)
 	const unsigned int total = cfq_descriptors_for(waiter);
 
 	/* What the idle class queues may stay for long. */
-	return cfq_descriptors_left(waiter->cfqd->cfqmd) &&
-	       cfq_nr_in_use(waiter->cfqd->cfqmd, waiter->sync) <
+	return cfq_nr_in_use(waiter->cfqd->cfqmd, waiter->sync) <
 	       (waiter->class == CFQ_CLASS_IDLE && !waiter->overdue ? total - total / 8 : total);
 }
 

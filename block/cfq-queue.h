@@ -33,7 +33,9 @@ struct cfq_io_cq {
 	struct cfq_data		*places;	/* owns a reference for each */
 	unsigned int		nr_places;
 
-	struct cfq_data		*admitted;	/* whose line it was in; owns a reference */
+	/* Those let in, of one group's line, whose next requests are not queued yet. */
+	struct cfq_data		*admitted;	/* owns a reference for each */
+	unsigned int		nr_admitted;
 };
 
 static inline struct cfq_io_cq *icq_to_cic(struct io_cq *icq)
@@ -300,11 +302,9 @@ bool cfq_task_limited(struct request_queue *q, bool sync);
 
 static inline void cic_end_admission(struct cfq_io_cq *cic)
 {
-	struct cfq_data *cfqd = cic->admitted;
-
-	if (unlikely(cfqd)) {
-		WRITE_ONCE(cic->admitted, NULL);
-		cfq_end_admission(cfqd);
+	if (unlikely(cic->nr_admitted)) {
+		WRITE_ONCE(cic->nr_admitted, cic->nr_admitted - 1);
+		cfq_end_admission(cic->admitted);
 	}
 }
 

@@ -145,22 +145,26 @@ void cfq_hold_request(struct request *rq)
 /* A part that is kept of all descriptors. */
 #define CFQ_KEPT_FOR_RT		16
 
-/* How many may be in use for @waiter to get one: all but those kept for others. */
+/*
+ * How many may be in use, of those for sync or async requests, for @waiter to get
+ * one; 0 if so many of all are that the rest is kept for others.
+ */
 unsigned int cfq_descriptors_for(const struct cfq_waiter *waiter)
 {
 	const struct cfq_meta_data *cfqmd = waiter->cfqd->cfqmd;
-	const unsigned int total = cfq_descriptors_of(cfqmd->dd.queue, waiter->sync);
+	const unsigned int all = cfq_all_descriptors(cfqmd->dd.queue);
 	const struct cfq_queue *cfqq = waiter->cfqq;
-	unsigned int kept = 0;
+	unsigned int most = all;
 
-	if (waiter->overdue)
-		return total;
-	if (cfqq && waiter->sync && cfqq->nr_queued + cfqq->nr_in_driver >= CFQ_KEPT_FROM)
-		kept = total / CFQ_KEPT_OF * CFQ_KEPT_FROM;
-	if (waiter->class != CFQ_CLASS_RT && cfqmd->dd.rt_until_ns &&
+	if (!waiter->overdue && waiter->sync && cfqq &&
+	    cfqq->nr_queued + cfqq->nr_in_driver >= CFQ_KEPT_FROM)
+		most -= all / CFQ_KEPT_OF * CFQ_KEPT_FROM;
+	if (!waiter->overdue && waiter->class != CFQ_CLASS_RT && cfqmd->dd.rt_until_ns &&
 	    cfqmd->dd.rt_until_ns > ktime_get_ns())
-		kept += total / CFQ_KEPT_FOR_RT;
-	return total - kept;
+		most -= all / CFQ_KEPT_FOR_RT;
+	if (cfq_nr_descriptors(cfqmd) >= most)
+		return 0;
+	return waiter->sync ? most : cfq_descriptors_of(cfqmd->dd.queue, false);
 }
 
 /*
@@ -185,9 +189,10 @@ static bool cfq_waiter_less(struct rb_node *a, const struct rb_node *b)
 		     rb_entry(b, struct cfq_waiter, line_node)->vdisktime) < 0;
 }
 
-static bool cfq_class_waits(const struct cfq_data *cfqd, enum cfq_class class, u64 now_ns)
+static bool cfq_class_waits(const struct cfq_data *cfqd, bool sync,
+			    enum cfq_class class, u64 now_ns)
 {
-	return cfqd->line_served_ns[class] + CFQ_CLASS_WAIT_NS <= now_ns;
+	return cfqd->line_served_ns[sync][class] + CFQ_CLASS_WAIT_NS <= now_ns;
 }
 
 /* The class whose turn it is in a line: the best, or one that waited for too long. */
@@ -198,7 +203,7 @@ static enum cfq_class cfq_line_class(const struct cfq_data *cfqd, bool sync, u64
 
 	for (class = best + 1; class < CFQ_NR_CLASSES; class++)
 		if (!RB_EMPTY_ROOT(&cfqd->line[sync][class].rb_root) &&
-		    cfq_class_waits(cfqd, class, now_ns))
+		    cfq_class_waits(cfqd, sync, class, now_ns))
 			return class;
 	return best;
 }
@@ -228,7 +233,7 @@ struct cfq_waiter *cfq_line_due(struct cfq_data *cfqd, u64 now_ns)
 			continue;
 		waiter = rb_entry(rb_first_cached(&cfqd->line[sync][class]),
 				  struct cfq_waiter, line_node);
-		waiter->overdue = cfq_class_waits(cfqd, class, now_ns);
+		waiter->overdue = cfq_class_waits(cfqd, sync, class, now_ns);
 		if (cfq_group_has_room(waiter) &&
 		    (!due || cfq_waiter_due_before(waiter, due)))
 			due = waiter;
@@ -248,7 +253,7 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 		cfqd = waiter->cfqd;
 		rb_erase_cached(&waiter->line_node,
 				&cfqd->line[waiter->sync][waiter->class]);
-		cfqd->line_served_ns[waiter->class] = now_ns;
+		cfqd->line_served_ns[waiter->sync][waiter->class] = now_ns;
 		WRITE_ONCE(cfqmd->nr_waiting, cfqmd->nr_waiting - 1);
 		WRITE_ONCE(cfqmd->nr_admitted, cfqmd->nr_admitted + 1);
 		cfqd->nr_admitted++;
@@ -274,7 +279,7 @@ void cfq_end_admission(struct cfq_data *cfqd)
 	if (!cfq_trees_busy(&cfqd->queues))
 		cfq_group_not_busy(cfqd, ktime_get_ns());
 	/* Should no request come of it, nobody else would. */
-	if (cfq_nr_descriptors(cfqmd) < cfq_all_descriptors(cfqmd->dd.queue) / 2)
+	if (cfq_nr_descriptors(cfqmd) <= cfq_all_descriptors(cfqmd->dd.queue) / 2)
 		cfq_admit_waiters(cfqmd);
 	cfq_group_put(cfqd);
 }
@@ -330,7 +335,7 @@ static void cfqq_was_in_line(struct cfq_queue *cfqq, u64 since_ns)
  */
 static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync, bool nowait)
 {
-	struct cfq_io_cq *cic = cfq_lookup_cic(cfqmd->dd.queue);
+	struct cfq_io_cq *cic = cfq_get_cic(cfqmd->dd.queue);
 	struct cfq_waiter waiter = { .sync = sync };
 	const u64 now_ns = ktime_get_ns();
 	struct cfq_queue *cfqq;
@@ -363,10 +368,13 @@ static bool cfq_admit_current(struct cfq_meta_data *cfqmd, bool sync, bool nowai
 	cfq_wait(&waiter);
 	if (cfqq)
 		cfqq_was_in_line(cfqq, now_ns);
-	if (cic && !cic->admitted)
-		WRITE_ONCE(cic->admitted, cfqd);
-	else
+	/* Of those who share @cic some may have been in another group's line. */
+	if (cic && (!cic->nr_admitted || cic->admitted == cfqd)) {
+		cic->admitted = cfqd;
+		WRITE_ONCE(cic->nr_admitted, cic->nr_admitted + 1);
+	} else {
 		cfq_end_admission(cfqd);
+	}
 	return true;
 }
 
@@ -478,6 +486,11 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (unlikely(!op_is_sync(opf) || cfq_opf_urgent(opf) || current->journal_info ||
 		     cfq_groups_limited() || cfq_descriptors_scarce(cfqmd, true)))
 		cfq_set_depth(data, opf);
+	/* What is taken for a plug is not counted yet. */
+	if (data->nr_tags > 1)
+		data->nr_tags = clamp((int)cfq_all_descriptors(data->q) / 2 -
+				      (int)cfq_nr_descriptors(cfqmd),
+				      1, (int)data->nr_tags);
 }
 
 /* Each of the @nr descriptors, of each hardware queue or all, has a struct cfq_done. */
@@ -578,7 +591,7 @@ void cfq_give_up_request(struct request *rq)
 	/* That of a flush has ended when it came. */
 	if (rq->elv.icq && !(rq->rq_flags & RQF_STARTED) && !rq->flush.seq)
 		cic = icq_to_cic(rq->elv.icq);
-	if (!place && likely(!cic || !READ_ONCE(cic->admitted)))
+	if (!place && likely(!cic || !READ_ONCE(cic->nr_admitted)))
 		return;
 
 	spin_lock_irqsave(&cfqmd->lock, flags);

@@ -324,7 +324,7 @@ struct cfq_data {
 	u64			sent_ns;	/* when its last request was */
 	/* Tasks without a descriptor: [0] async, [1] sync. */
 	struct rb_root_cached	line[2][CFQ_NR_CLASSES];
-	u64			line_served_ns[CFQ_NR_CLASSES]; /* one was let in */
+	u64			line_served_ns[2][CFQ_NR_CLASSES]; /* one was let in */
 	unsigned int		nr_admitted;	/* from it, no request queued yet */
 	u64			admitted_ns;	/* when the last one was */
 
