@@ -68,10 +68,7 @@
  * disk their time is charged when they end (cfq_end_flush()).
  */
 #include <linux/blk-cgroup.h>
-#include <linux/blk-mq.h>
-#include <linux/kernel.h>
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 
@@ -105,8 +102,7 @@ static void cfqq_add_seek(struct cfq_queue *cfqq, bool seek)
 }
 
 /* Learn from the new @rq how the task thinks and moves. */
-static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
-				   u64 now_ns)
+static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
@@ -115,19 +111,15 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 		return;
 
 	if (cfqq->nr_queued == 1 && !cfqq->nr_in_driver && cfqq->last_end_ns &&
-	    now_ns > cfqq->last_end_ns) {
-		u64 ns = min(now_ns - cfqq->last_end_ns,
-			     2 * max(dd->tun.slice_idle_ns,
-				     dd->tun.group_idle_ns));
-
-		cfqq_add_think_time(cfqq, ns);
-	}
+	    now_ns > cfqq->last_end_ns)
+		cfqq_add_think_time(cfqq, min(now_ns - cfqq->last_end_ns,
+					      2 * max(dd->tun.slice_idle_ns,
+						      dd->tun.group_idle_ns)));
 
 	/* Readahead sends a stream's pieces in any order: no seek. */
 	if (cfqq->nr_queued > 1 && cfqq_rq_has_neighbour(rq)) {
 		cfqq_add_seek(cfqq, false);
-		cfqq->last_request_end = max(cfqq->last_request_end,
-					     rq_end_sector(rq));
+		cfqq->last_request_end = max(cfqq->last_request_end, rq_end_sector(rq));
 		return;
 	}
 	if (cfqq->last_request_end)
@@ -141,8 +133,7 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
  * of a group not in debt swaps out for another group: else who takes more and
  * more memory would have all of the device.
  */
-static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
-			  u64 now_ns)
+static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *own;
 	bool behalf;
@@ -162,8 +153,7 @@ static bool rq_for_others(struct request *rq, const struct cfq_queue *cfqq,
 #define CFQ_LONGEST_REPAYMENT_NS	(8 * (u64)NSEC_PER_SEC)
 
 /* Is the urgent @rq of @cfqq really to be sent before all others? */
-static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq,
-				u64 now_ns)
+static noinline bool cfqq_jumps(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
 {
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	struct cfq_entity *entity;
@@ -239,8 +229,7 @@ static bool cfq_sleep_until(u64 until_ns, unsigned int state)
 {
 	ktime_t until = ns_to_ktime(until_ns);
 
-	while (!(current->flags & PF_EXITING) &&
-	       !signal_pending_state(state, current)) {
+	while (!(current->flags & PF_EXITING) && !signal_pending_state(state, current)) {
 		set_current_state(state);
 		if (!schedule_hrtimeout(&until, HRTIMER_MODE_ABS))
 			return true;
@@ -277,8 +266,7 @@ static noinline void cfq_repay_later(struct cfq_meta_data *cfqmd, u64 now_ns)
 	     !((current->flags & PF_IO_WORKER) && current->worker_private)))
 		return;
 	/* Without memory the debt remains. */
-	repayment = kmalloc_obj(*repayment, GFP_NOWAIT | __GFP_NOWARN |
-						   __GFP_NOMEMALLOC);
+	repayment = kmalloc_obj(*repayment, GFP_NOWAIT | __GFP_NOMEMALLOC);
 	if (!repayment)
 		return;
 	init_task_work(&repayment->work, cfq_repay);
@@ -298,27 +286,22 @@ static noinline void cfq_repay_later(struct cfq_meta_data *cfqmd, u64 now_ns)
  * for a queue that need not wait.  A timer asks in case what is waited for is
  * stuck or does not come.
  */
-static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld,
-			     u64 now_ns)
+static void cfq_set_withheld(struct cfq_meta_data *cfqmd, bool withheld, u64 now_ns)
 {
 	struct cfq_driver_data *dd = &cfqmd->dd;
 
 	WRITE_ONCE(cfqmd->withheld, withheld);
 	cfqmd->nr_since_withheld = 0;
-	WRITE_ONCE(cfqmd->nothing_to_send, withheld && !dd->one_head &&
-		   !dd->par.drain &&
+	WRITE_ONCE(cfqmd->nothing_to_send, withheld && !dd->one_head && !dd->par.drain &&
 		   (dd->nr_in_driver ||
 		    (dd->strict && cfqmd->expected_until_ns > now_ns)));
-	if (cfqmd->nothing_to_send) {
-		/* Pairs with that in cfq_idle_timer(). */
-		smp_mb();
-	}
+	if (cfqmd->nothing_to_send)
+		smp_mb();	/* pairs with that in cfq_idle_timer() */
 	if (!withheld)
 		return;
 	cfq_ask_at(dd, now_ns + cfq_stuck_ns(dd));
 	/* No completion will tell that this is over. */
-	if ((!dd->nr_in_driver || dd->strict) &&
-	    cfqmd->expected_until_ns > now_ns)
+	if ((!dd->nr_in_driver || dd->strict) && cfqmd->expected_until_ns > now_ns)
 		cfq_ask_at(dd, cfqmd->expected_until_ns);
 }
 
@@ -334,11 +317,9 @@ static void cfq_ask_for(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	if (dd->heads.cpus_busy && !urgent && cfqq->nr_in_driver &&
 	    cfqq->entity.class != CFQ_CLASS_RT && cfq_device_busy(dd)) {
 		if (!cfqmd->withheld && cfqq->nr_queued == cfqmd->nr_queued &&
-		    list_empty(&cfqmd->urgent[0]) &&
-		    list_empty(&cfqmd->urgent[1]))
+		    list_empty(&cfqmd->urgent[0]) && list_empty(&cfqmd->urgent[1]))
 			cfq_set_withheld(cfqmd, true, now_ns);
-	} else if (cfqmd->nothing_to_send &&
-		   (urgent || !cfqq_must_wait(cfqq))) {
+	} else if (cfqmd->nothing_to_send && (urgent || !cfqq_must_wait(cfqq))) {
 		WRITE_ONCE(cfqmd->nothing_to_send, false);
 	}
 }
@@ -409,21 +390,21 @@ static noinline void cfqq_end_hold(struct cfq_queue *cfqq, u64 now_ns)
 
 	if (!dd->nr_in_driver && dd->held_cfqq != cfqq &&
 	    cfqq->last_end_ns + dd->tun.group_idle_ns > now_ns) {
-		dd->charged_until_ns = max(dd->charged_until_ns,
-					   cfqq->last_end_ns);
+		dd->charged_until_ns = max(dd->charged_until_ns, cfqq->last_end_ns);
 		cfqq_charge_idle(cfqq, cfq_charge_serial(dd, now_ns));
 	}
 	dd->held_cfqq = NULL;
 	dd->held_for_equal = false;
 }
 
-/* @rq of @cfqq is sent; without a head it costs about @cost_ns. */
+/* @rq of @cfqq is sent, before it is counted as in the device. */
 static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
-					     struct request *rq, u64 waited_ns,
-					     u64 cost_ns, u64 now_ns)
+					     struct request *rq, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	const bool known = !cfq_charges_completed(dd, rq->cmd_flags);
+	const u64 waited_ns = now_ns - min(now_ns, rq->fifo_time);
+	const u64 cost_ns = cfq_device_sent(dd, rq, now_ns);
 	struct cfq_entity *entity;
 	unsigned long charged_ns;
 
@@ -434,33 +415,27 @@ static __always_inline void cfqq_charge_sent(struct cfq_queue *cfqq,
 	charged_ns = rq_set_charged(rq, cfqq->cost_ns);
 	if (known)
 		trace_cfq_charge(cfqq, charged_ns, charged_ns, "request");
+	cfqq_charge_entity(cfqq, charged_ns);
 	for (entity = &cfqq->entity; entity; entity = cfq_above(entity)) {
 		if (unlikely(cfq_classes_differ(entity->trees)))
 			entity->st->due_ns = now_ns +
 				cfq_class_wait_ns(dd, cfqq->cost_ns);
-		if (entity == &cfqq->entity)
-			cfqq_charge_entity(cfqq, charged_ns);
-		else
+		if (entity != &cfqq->entity)
 			cfq_entity_charge(entity, charged_ns);
 	}
-	cfq_group_sent(cfqq->cfqd, blk_rq_sectors(rq), waited_ns,
-		       known ? charged_ns : 0);
+	cfq_group_sent(cfqq->cfqd, blk_rq_sectors(rq), waited_ns, known ? charged_ns : 0);
 }
 
-static noinline void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
-				   u64 now_ns)
+static noinline void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
-	const u64 queued_ns = rq->fifo_time;
-	u64 cost_ns;
 
 	/* Idle time of the device is charged to whom it was for. */
 	if (unlikely(dd->held_cfqq))
 		cfqq_end_hold(cfqq, now_ns);
 	if (!dd->nr_in_driver && cfqq->idle_until_ns >= now_ns) {
-		cfq_group_count(cfqd, CFQ_STAT_IDLE,
-				now_ns - dd->charged_until_ns);
+		cfq_group_count(cfqd, CFQ_STAT_IDLE, now_ns - dd->charged_until_ns);
 	} else if (!dd->nr_in_driver || (dd->one_head &&
 		   dd->sent_ns + cfq_stuck_ns(dd) <= now_ns)) {
 		/* It was for nobody, or all in the device is stuck. */
@@ -479,16 +454,13 @@ static noinline void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq,
 		trace_cfq_select(cfqd, cfqq, &cfqq->entity, "request");
 	cfqq->since_fifo_check++;
 	rq->rq_flags |= RQF_STARTED;
-	cost_ns = cfq_device_sent(dd, rq, now_ns);
+	cfqq_charge_sent(cfqq, rq, now_ns);
 	WRITE_ONCE(dd->nr_in_driver, dd->nr_in_driver + 1);
 	cfqd->nr_in_driver++;
 	cfqq->nr_in_driver++;
 
 	if (!cfqq->nr_queued)
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
-
-	cfqq_charge_sent(cfqq, rq, now_ns - min(now_ns, queued_ns), cost_ns,
-			 now_ns);
 }
 
 /* @rq of @cfqq, where it was queued, is sent; what follows it is nearest to its end. */
@@ -566,8 +538,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 
 	trace_block_rq_insert(rq);
 	/* Not scheduled: came back, waited for a flush, or is on a reserved tag. */
-	if ((flags & BLK_MQ_INSERT_AT_HEAD) ||
-	    !(rq->rq_flags & RQF_USE_SCHED)) {
+	if ((flags & BLK_MQ_INSERT_AT_HEAD) || !(rq->rq_flags & RQF_USE_SCHED)) {
 		if (flags & BLK_MQ_INSERT_AT_HEAD)
 			list_add(&rq->queuelist, &cfqmd->dispatch);
 		else
@@ -578,7 +549,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	if (rq_goes_with(rq, before))
 		cfqq = rq_cfqq(before);
 	else if (likely(cic))
-		cfqq = cic_get_cfqq(cic, cfqmd, rq, now_ns);
+		cfqq = cic_get_cfqq(cic, rq, now_ns);
 	if (unlikely(!cfqq))
 		cfqq = &cfqmd->oom_cfqq;
 	cfqq->ref++;
@@ -586,8 +557,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	rq->elv.priv[0] = cfqq;
 	if (unlikely(cfq_groups_limited()))
 		cfq_hold_request(rq);
-	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
-		 cfqq_jumps(cfqq, rq, now_ns);
+	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) && cfqq_jumps(cfqq, rq, now_ns);
 	if (!urgent && cfqq_sends_now(cfqq, rq, now_ns)) {
 		cfqq_send_now(cfqq, rq, now_ns);
 	} else {
@@ -650,8 +620,7 @@ static void cfq_insert_requests(struct blk_mq_hw_ctx *hctx,
 
 /* Merging, only within a queue: another may be of another group or class. */
 
-static bool cfq_allow_merge(struct request_queue *q, struct request *rq,
-			    struct bio *bio)
+static bool cfq_allow_merge(struct request_queue *q, struct request *rq, struct bio *bio)
 {
 	const struct cfq_queue *cfqq = rq_cfqq(rq);
 	struct cfq_cgroup *cfqc;
@@ -702,8 +671,7 @@ static int cfq_request_merge(struct request_queue *q, struct request **req,
 				   cfq_end_cmp), struct request, rb_node);
 	if (!rq || !elv_bio_merge_ok(rq, bio)) {
 		how = ELEVATOR_FRONT_MERGE;
-		rq = elv_rb_find(&cfqmd->merge_cfqq->sort_list,
-				 bio_end_sector(bio));
+		rq = elv_rb_find(&cfqmd->merge_cfqq->sort_list, bio_end_sector(bio));
 		if (!rq || !elv_bio_merge_ok(rq, bio))
 			return ELEVATOR_NO_MERGE;
 	}
@@ -734,7 +702,7 @@ static noinline bool cfq_try_merge(struct request_queue *q, struct bio *bio,
 	    spin_trylock_irq(&cfqmd->lock)) {
 		/* If it must wait for a descriptor, then in the right group's line. */
 		if (slot < CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc)
-			cfqq = cic_renew_cfqq(cic, cfqmd, cfqc, slot,
+			cfqq = cic_renew_cfqq(cic, cfqc, slot,
 					      cfq_effective_ioprio(bio->bi_ioprio));
 		cfqmd->merge_cfqq = cfqq;
 		merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
@@ -775,8 +743,7 @@ static bool cfq_bio_holds_up(struct bio *bio)
 }
 
 /* Called for each bio that might be merged.  Return: whether it is done with. */
-static bool cfq_bio_merge(struct request_queue *q, struct bio *bio,
-			  unsigned int nr_segs)
+static bool cfq_bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_segs)
 {
 	const struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
@@ -821,8 +788,7 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 	cfqq->last_request_end = max(cfqq->last_request_end, rq_end_sector(rq));
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
 	if (!cfq_opf_urgent(rq->cmd_flags) &&
-	    (cfq_opf_urgent(next->cmd_flags) ||
-	     next->fifo_time < rq->fifo_time)) {
+	    (cfq_opf_urgent(next->cmd_flags) || next->fifo_time < rq->fifo_time)) {
 		list_move(&rq->queuelist, &next->queuelist);
 		rq->fifo_time = next->fifo_time;
 	}
@@ -874,9 +840,8 @@ static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_
 
 static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
 {
-	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	const struct cfq_queue *cfqq = cfqd->active_cfqq;
-	u64 since_ns = max(dd->charged_until_ns, cfqq->slice_start_ns);
+	u64 since_ns = max(cfqd_dd(cfqd)->charged_until_ns, cfqq->slice_start_ns);
 	u64 used_ns = cfqq->slice_used_ns;
 
 	if (cfqq->nr_in_driver && now_ns > since_ns)
@@ -923,13 +888,11 @@ expire:
 
 /* The oldest request of an overdue class of @cfqd, or of any if its group is overdue. */
 static inline struct request *cfq_overdue_request(struct cfq_data *cfqd,
-						  bool group_overdue,
-						  u64 now_ns)
+						  bool group_overdue, u64 now_ns)
 {
-	struct cfq_entity *entity;
+	struct cfq_entity *entity = cfq_overdue_entity(&cfqd->queues, group_overdue,
+						       now_ns, cfq_entity_sends);
 
-	entity = cfq_overdue_entity(&cfqd->queues, group_overdue, now_ns,
-				    cfq_entity_sends);
 	return entity ? cfqq_oldest_rq(entity_to_cfqq(entity)) : NULL;
 }
 
@@ -1006,7 +969,6 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq;
-	enum cfq_class class;
 	bool slice;
 
 	if (cfqd->active_cfqq) {
@@ -1015,14 +977,13 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 			return cfqq;
 	}
 
-	for (class = 0; class < CFQ_NR_CLASSES; class++) {
+	for (enum cfq_class class = 0; class < CFQ_NR_CLASSES; class++) {
 		struct cfq_service_tree *st = &cfqd->queues.of[class];
 		struct cfq_entity *entity;
 
 		for (entity = cfq_st_first(st); entity; entity = cfq_st_next(entity)) {
 			cfqq = entity_to_cfqq(entity);
-			if (!cfq_entity_sends(entity) ||
-			    cfqq_hold_long(cfqq, now_ns))
+			if (!cfq_entity_sends(entity) || cfqq_hold_long(cfqq, now_ns))
 				continue;
 			slice = cfqq_wants_slice(cfqq);
 			/* A slice is only for the group's own turn. */
@@ -1044,14 +1005,13 @@ static struct cfq_queue *cfq_select_queue(struct cfq_data *cfqd, u64 now_ns)
 static noinline struct request *cfq_give_first(struct request *rq, u64 now_ns)
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
-	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 
 	cfqq_send_queued(cfqq, rq, now_ns);
 	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | RQ_FIRST);
-	if (!dd->nr_first_in_driver++)
-		dd->first_since_ns = now_ns;
-	cfqq->cfqd->cfqmd->nr_written_back +=
-		cfq_opf_written_back(rq->cmd_flags);
+	if (!cfqmd->dd.nr_first_in_driver++)
+		cfqmd->dd.first_since_ns = now_ns;
+	cfqmd->nr_written_back += cfq_opf_written_back(rq->cmd_flags);
 	return rq;
 }
 
@@ -1062,8 +1022,7 @@ static struct request *cfqq_give_request(struct cfq_queue *cfqq, u64 now_ns)
 	struct request *rq = cfqq->next_rq;
 
 	if (cfqq->nr_queued > 1 && cfqq->since_fifo_check % (u32)dd->tun.quantum == 0 &&
-	    now_ns > cfqq_oldest_rq(cfqq)->fifo_time +
-		     dd->tun.fifo_expire_ns[cfqq->sync])
+	    now_ns > cfqq_oldest_rq(cfqq)->fifo_time + dd->tun.fifo_expire_ns[cfqq->sync])
 		rq = cfqq_oldest_rq(cfqq);
 	if (!dd->one_head && cfq_sample_wanted(&dd->par, rq) &&
 	    cfq_lacks_sample(dd, rq, now_ns))
@@ -1119,8 +1078,7 @@ static struct request *cfq_next_request(struct cfq_meta_data *cfqmd, u64 now_ns)
  */
 #define CFQ_WRITTEN_BACK_SHIFT	27
 
-static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
-					  u64 now_ns)
+static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const bool written_back = !list_empty(&cfqmd->urgent[0]) &&
 				  !(now_ns >> CFQ_WRITTEN_BACK_SHIFT & 1) &&
@@ -1136,8 +1094,7 @@ static struct request *cfq_urgent_request(struct cfq_meta_data *cfqmd,
  */
 #define CFQ_OTHER_WAIT_COSTS	8
 
-static noinline struct request *cfq_other_request(struct cfq_meta_data *cfqmd,
-						  u64 now_ns)
+static noinline struct request *cfq_other_request(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	const u64 wait_ns = min(CFQ_CLASS_WAIT_NS, CFQ_OTHER_WAIT_COSTS *
 						   cfqmd->dd.mean_cost_ns);
@@ -1193,8 +1150,7 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 	struct cfq_meta_data *cfqmd = hctx->queue->elevator->elevator_data;
 
 	return (READ_ONCE(cfqmd->nr_queued) &&
-		(!READ_ONCE(cfqmd->nothing_to_send) ||
-		 cfq_must_empty(&cfqmd->dd))) ||
+		(!READ_ONCE(cfqmd->nothing_to_send) || cfq_must_empty(&cfqmd->dd))) ||
 	       !list_empty(&cfqmd->dispatch);
 }
 
@@ -1243,8 +1199,7 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 		cfqq->idle_until_ns = now_ns + window_ns;
 	} else if (cfqq_is_active(cfqq)) {
 		cfq_expire_active(cfqd, now_ns,
-				  cfq_active_slice_over(cfqd, now_ns) ?
-				  "used" : "empty");
+				  cfq_active_slice_over(cfqd, now_ns) ? "used" : "empty");
 	} else {
 		cfqq_check_idle(cfqq, now_ns);
 	}
@@ -1297,8 +1252,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		u64 learn_ns = spent_ns;
 
 		if (unlikely(dd->nr_flushes || dd->flushed) && dd->one_head) {
-			spent_ns -= cfq_taken_by_flush(dd, done, spent_ns,
-						       cfqq->cost_ns);
+			spent_ns -= cfq_taken_by_flush(dd, done, spent_ns, cfqq->cost_ns);
 			/* Learn by and by what is always so; twice as long is not rare. */
 			learn_ns = min(learn_ns, 2 * spent_ns);
 		}
@@ -1332,9 +1286,8 @@ static bool cfq_should_ask_again(struct cfq_meta_data *cfqmd)
 		return ++cfqmd->nr_since_withheld >=
 		       max(dd->nr_in_driver, CFQ_STRICT_BATCH) &&
 		       dd->pages_in_driver <= half;
-	if (dd->one_head || dd->pages_in_driver <= half)
-		return true;
-	return ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
+	return dd->one_head || dd->pages_in_driver <= half ||
+	       ++cfqmd->nr_since_withheld > dd->nr_in_driver / 8;
 }
 
 /* Charge what was completed, and drop its references. */
@@ -1351,8 +1304,7 @@ void cfq_take_done(struct cfq_meta_data *cfqmd)
 	llist_for_each_entry_safe(done, next, list, node) {
 		struct cfq_queue *cfqq = done->cfqq;
 
-		if (cfqmd->dd.heads.watched &&
-		    (done->opf & REQ_OP_MASK) == REQ_OP_READ)
+		if (cfqmd->dd.heads.watched && (done->opf & REQ_OP_MASK) == REQ_OP_READ)
 			cfq_heads_completed(&cfqmd->dd, done,
 					    cfqmd->dd.heads.duel.of_turns &&
 					    !cfqq_seeky(cfqq));
@@ -1387,10 +1339,8 @@ static noinline void cfq_take_completed(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	bool kick;
 
-	scoped_guard(spinlock_irqsave, &cfqmd->lock) {
-		cfq_take_done(cfqmd);
+	scoped_guard(cfq_lock_irqsave, cfqmd)
 		kick = cfq_go_on(cfqmd, now_ns);
-	}
 	if (kick)
 		blk_mq_run_hw_queues(cfqmd->dd.queue, true);
 }
@@ -1489,16 +1439,14 @@ static noinline void cfq_end_flush(struct request *rq)
 	struct cfq_driver_data *dd = &cfqmd->dd;
 	const u64 now_ns = ktime_get_ns();
 	struct cfq_queue *last;
-	unsigned long flags;
 	u64 ns;
 
-	spin_lock_irqsave(&cfqmd->lock, flags);
-	cfq_take_done(cfqmd);
+	guard(cfq_lock_irqsave)(cfqmd);
 	WRITE_ONCE(dd->nr_flushes, dd->nr_flushes - !!dd->nr_flushes);
 	if (unlikely(cfqmd->nr_waiting))
 		cfq_admit_waiters(cfqmd);
 	if (!dd->one_head || !rq->elv.icq || rq->flush.seq == RQ_TO_FLUSH)
-		goto unlock;
+		return;
 	if (!dd->nr_in_driver) {
 		dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
 		dd->flush_ns = min_t(s64, dd->flush_ns + cfq_charge_serial(dd, now_ns),
@@ -1510,8 +1458,6 @@ static noinline void cfq_end_flush(struct request *rq)
 	last = cic_last_sync(icq_to_cic(rq->elv.icq));
 	if (last)
 		cfqq_charge(last, ns, 0, "flush");
-unlock:
-	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
 static void cfq_finish_request(struct request *rq)
@@ -1565,18 +1511,14 @@ void cfq_data_exit(struct cfq_data *cfqd)
 static void cfq_exit_icq(struct io_cq *icq)
 {
 	struct cfq_io_cq *cic = icq_to_cic(icq);
-	struct cfq_meta_data *cfqmd = icq->q->elevator->elevator_data;
-	enum cfq_slot slot;
-	unsigned long flags;
+	struct cfq_meta_data *cfqmd = cic_cfqmd(cic);
 
-	spin_lock_irqsave(&cfqmd->lock, flags);
-	cfq_take_done(cfqmd);
-	for (slot = 0; slot < CFQ_NR_SLOTS; slot++)
+	guard(cfq_lock_irqsave)(cfqmd);
+	for (enum cfq_slot slot = 0; slot < CFQ_NR_SLOTS; slot++)
 		cic_put_cfqq(cic, slot);
 	while (cic->nr_admitted)
 		cic_end_admission(cic);
 	WARN_ON_ONCE(cic->nr_places);
-	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
 
 static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
@@ -1600,8 +1542,7 @@ static int cfq_init_sched(struct request_queue *q, struct elevator_queue *eq)
 		      HRTIMER_MODE_ABS);
 
 	cfq_groups_init(cfqmd);
-	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true,
-		  cfq_effective_ioprio(0));
+	cfqq_init(&cfqmd->oom_cfqq, &cfqmd->root, true, cfq_effective_ioprio(0));
 	cfqmd->oom_cfqq.owned = false;
 	eq->elevator_data = cfqmd;
 	q->elevator = eq;

@@ -60,6 +60,13 @@ static inline void cfq_unlock(struct cfq_meta_data *cfqmd)
 DEFINE_GUARD(cfq_lock, struct cfq_meta_data *,
 	     ({ cfq_lock(_T); __release(&_T->lock); }), cfq_unlock(_T))
 
+/* The same in any context. */
+DEFINE_LOCK_GUARD_1(cfq_lock_irqsave, struct cfq_meta_data,
+		    ({ spin_lock_irqsave(&_T->lock->lock, _T->flags);
+		       __release(&_T->lock->lock);
+		       cfq_take_done(_T->lock); }),
+		    spin_unlock_irqrestore(&_T->lock->lock, _T->flags), unsigned long flags)
+
 static inline dev_t cfq_group_dev(const struct cfq_data *cfqd)
 {
 	return disk_devt(cfqd->cfqmd->dd.queue->disk);

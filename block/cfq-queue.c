@@ -40,9 +40,8 @@ u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
 	u64 slice_ns = cfq_prio_slice_ns(tun->slice_ns[cfqq->sync],
 					 IOPRIO_PRIO_LEVEL(cfqq->ioprio));
 
-	if (!tun->low_latency || !cfqq->sync)
-		return slice_ns;
-	return cfq_latency_slice_ns(tun, slice_ns, cfqq->cfqd->nr_sync_busy);
+	return tun->low_latency && cfqq->sync ?
+	       cfq_latency_slice_ns(tun, slice_ns, cfqq->cfqd->nr_sync_busy) : slice_ns;
 }
 
 static void cfqq_update_weight(struct cfq_queue *cfqq)
@@ -72,8 +71,7 @@ static bool cfqq_favourable(const struct cfq_queue *cfqq)
 {
 	const struct cfq_data *cfqd = cfqq->cfqd;
 
-	return cfqd_dd(cfqd)->tun.low_latency &&
-	       cfqd->favours_ns < CFQ_FAVOURS_NS &&
+	return cfqd_dd(cfqd)->tun.low_latency && cfqd->favours_ns < CFQ_FAVOURS_NS &&
 	       cfqq->served_ns < CFQ_FAVOURS_NS && cfqq->sync && !cfqq->shared &&
 	       (cfq_history_seeky(cfqq->seek_history, cfqq->seek_samples) ||
 		!cfqq_wants_slice(cfqq)) &&
@@ -124,8 +122,7 @@ void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns)
 }
 
 /* What @cfqq sends after @rq: the nearest, or the oldest. */
-static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
-				     struct request *rq)
+static struct request *cfqq_rq_after(const struct cfq_queue *cfqq, struct request *rq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
@@ -140,13 +137,11 @@ static struct request *cfqq_rq_after(const struct cfq_queue *cfqq,
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
-	struct cfq_meta_data *cfqmd = cfqd->cfqmd;
 	struct request_queue *q = rq->q;
 
 	list_del_init(&rq->queuelist);
 	if (cfqq->next_rq == rq)
-		cfqq->next_rq = cfqq->nr_queued > 1 ?
-				cfqq_rq_after(cfqq, rq) : NULL;
+		cfqq->next_rq = cfqq->nr_queued > 1 ? cfqq_rq_after(cfqq, rq) : NULL;
 	elv_rb_del(&cfqq->sort_list, rq);
 	/* Of a shared queue, or something was merged to its end. */
 	if (ELV_ON_HASH(rq))
@@ -154,7 +149,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
 	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued - 1);
-	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued - 1);
+	WRITE_ONCE(cfqd->cfqmd->nr_queued, cfqd->cfqmd->nr_queued - 1);
 	if (!--cfqd->nr_queued)
 		cfq_group_ready(cfqd, -1);
 }
@@ -172,8 +167,7 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	 * and is as good as new after a while.
 	 */
 	if (!cfqq->sent_ns) {
-		credit_ns = -cfq_vdisktime_delta(min(cfqq->cost_ns,
-						     cfqq_slice_ns(cfqq)),
+		credit_ns = -cfq_vdisktime_delta(min(cfqq->cost_ns, cfqq_slice_ns(cfqq)),
 						 cfqq->entity.weight);
 	} else if (dd->one_head) {
 		/* The time of a plug may be before its last request's end. */
@@ -181,8 +175,7 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 
 		credit_ns = away_ns < dd->tun.slice_idle_ns ?
 			    dd->tun.slice_ns[1] : cfqq_slice_ns(cfqq);
-		cfqq->served_ns -= min(cfqq->served_ns,
-				       away_ns / CFQ_FAVOURS_PART);
+		cfqq->served_ns -= min(cfqq->served_ns, away_ns / CFQ_FAVOURS_PART);
 	}
 	cfq_st_add(cfq_entity_tree(&cfqq->entity), &cfqq->entity, credit_ns);
 	cfqd->nr_sync_busy += cfqq->sync;
@@ -207,8 +200,7 @@ bool cfqq_outran_others(const struct cfq_queue *cfqq)
 			cfqq_keeps_head(cfqq));
 	return cfqq->sync && entity_to_cfqq(first)->sync &&
 	       first->weight != own->weight &&
-	       cfq_entity_lead(own, first) >
-	       cfq_lead_ns(dd, own, CFQ_MIXED_LEAD_PART);
+	       cfq_entity_lead(own, first) > cfq_lead_ns(dd, own, CFQ_MIXED_LEAD_PART);
 }
 
 /* It has had nothing to do since @now_ns. */
@@ -270,17 +262,16 @@ void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 /* End the slice of @cfqd, if there is one; @end says why. */
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 {
+	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	if (!cfqq)
 		return;
-	if (cfqq->idle_until_ns && !cfqd_dd(cfqd)->nr_in_driver)
+	if (cfqq->idle_until_ns && !dd->nr_in_driver)
 		cfqq_charge_idle(cfqq,
-				 cfq_charge_serial(cfqd_dd(cfqd),
-						   min(now_ns,
-						       cfqq->idle_until_ns)));
+				 cfq_charge_serial(dd, min(now_ns, cfqq->idle_until_ns)));
 	cfqq->idle_until_ns = 0;
 	cfqd->active_cfqq = NULL;
 	trace_cfq_expire(cfqd, cfqq, cfqq->slice_used_ns, end);
@@ -340,7 +331,6 @@ void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 	cfqq->ref = 1;
 	cfqq->owned = true;
 	cfqq->sync = sync;
-	cfqq->sort_list = RB_ROOT;
 	INIT_LIST_HEAD(&cfqq->fifo);
 	INIT_LIST_HEAD(&cfqq->idle_node);
 	cfqq->entity.trees = &cfqd->queues;
@@ -355,8 +345,7 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 {
 	struct cfq_queue *cfqq;
 
-	cfqq = kzalloc_node(sizeof(*cfqq), GFP_NOWAIT | __GFP_NOWARN,
-			    cfqd_dd(cfqd)->queue->node);
+	cfqq = kzalloc_node(sizeof(*cfqq), GFP_NOWAIT, cfqd_dd(cfqd)->queue->node);
 	if (!cfqq)
 		return NULL;
 	cfqd->ref++;
@@ -369,10 +358,9 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 					      unsigned short ioprio)
 {
-	struct cfq_queue **slot;
+	struct cfq_queue **slot = &cfqd->shared_cfqq[sync][cfq_ioprio_to_class(ioprio)]
+						    [IOPRIO_PRIO_LEVEL(ioprio)];
 
-	slot = &cfqd->shared_cfqq[sync][cfq_ioprio_to_class(ioprio)]
-				 [IOPRIO_PRIO_LEVEL(ioprio)];
 	if (!*slot) {
 		*slot = cfqq_alloc(cfqd, sync, ioprio);
 		if (!*slot)
@@ -401,12 +389,10 @@ void cic_put_cfqq(struct cfq_io_cq *cic, enum cfq_slot slot)
  * A new queue of @cfqc, without a reference, or NULL: the task moved there or
  * works for it, and leaves its old queues to their requests.  Needs RCU.
  */
-struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
-				 struct cfq_meta_data *cfqmd,
-				 struct cfq_cgroup *cfqc, enum cfq_slot slot,
-				 unsigned short ioprio)
+struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic, struct cfq_cgroup *cfqc,
+				 enum cfq_slot slot, unsigned short ioprio)
 {
-	struct cfq_data *cfqd = cfq_group_of(cfqmd, cfqc);
+	struct cfq_data *cfqd = cfq_group_of(cic_cfqmd(cic), cfqc);
 	struct cfq_queue *cfqq;
 	enum cfq_slot other;
 
@@ -440,9 +426,10 @@ bool cic_shares_cfqq(const struct cfq_io_cq *cic, const struct cfq_queue *cfqq, 
  * whom it began.
  */
 static noinline enum cfq_slot
-cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
-		 struct request *rq, struct cfq_cgroup **cfqc, u64 now_ns)
+cfq_journal_slot(const struct cfq_io_cq *cic, struct request *rq,
+		 struct cfq_cgroup **cfqc, u64 now_ns)
 {
+	const struct cfq_meta_data *cfqmd = cic_cfqmd(cic);
 	const struct cfq_queue *cfqq = cic_cfqq(cic, CFQ_SLOT_BEHALF);
 	enum cfq_slot slot = CFQ_SLOT_SYNC;
 	struct cfq_cgroup *cause = NULL;
@@ -468,9 +455,7 @@ cfq_journal_slot(const struct cfq_io_cq *cic, const struct cfq_meta_data *cfqmd,
  * tasks of several groups share an io_context, its own queue is that of one of
  * them, and the others use the shared ones of their groups.
  */
-struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
-			       struct cfq_meta_data *cfqmd, struct request *rq,
-			       u64 now_ns)
+struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic, struct request *rq, u64 now_ns)
 {
 	unsigned short ioprio = cfq_effective_ioprio(req_get_ioprio(rq));
 	struct cfq_cgroup *cfqc;
@@ -482,7 +467,7 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 	if (unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
 	    slot >= CFQ_SLOT_SYNC && op_is_write(req_op(rq)) &&
 	    (current->flags & PF_KTHREAD))
-		slot = cfq_journal_slot(cic, cfqmd, rq, &cfqc, now_ns);
+		slot = cfq_journal_slot(cic, rq, &cfqc, now_ns);
 
 	cfqq = cic_cfqq(cic, slot);
 	if (slot >= CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc &&
@@ -494,7 +479,7 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
 		WRITE_ONCE(cic->sync_slot, slot);
 	if (unlikely(!cfqq || cfqq->cfqd->cfqc != cfqc ||
 		     (cfqq->shared && cfqq->ioprio != ioprio)))
-		return cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
+		return cic_renew_cfqq(cic, cfqc, slot, ioprio);
 	/* That of async queues depends on the tunables. */
 	if (unlikely(cfqq->ioprio != ioprio || slot == CFQ_SLOT_ASYNC)) {
 		cfqq->ioprio = ioprio;

@@ -3,7 +3,6 @@
 #ifndef CFQ_QUEUE_H
 #define CFQ_QUEUE_H
 
-#include <linux/blk-mq.h>
 #include <linux/cred.h>
 
 #include "elevator.h"
@@ -67,8 +66,7 @@ static inline unsigned long cfq_charged_ns(unsigned long charged)
 
 static inline unsigned long rq_set_charged(struct request *rq, u64 ns)
 {
-	const unsigned long charged = cfq_charged_ns(min_t(u64, ns,
-							   NSEC_PER_SEC));
+	const unsigned long charged = cfq_charged_ns(min_t(u64, ns, NSEC_PER_SEC));
 
 	rq->elv.priv[1] = (void *)((unsigned long)rq->elv.priv[1] | charged);
 	return charged;
@@ -89,12 +87,16 @@ static inline struct cfq_driver_data *cfqd_dd(const struct cfq_data *cfqd)
 	return &cfqd->cfqmd->dd;
 }
 
+static inline struct cfq_meta_data *cic_cfqmd(const struct cfq_io_cq *cic)
+{
+	return cic->icq.q->elevator->elevator_data;
+}
+
 /* Needs cfqmd->lock or RCU. */
 static inline struct cfq_queue *cic_cfqq(const struct cfq_io_cq *cic, enum cfq_slot slot)
 {
-	const struct cfq_meta_data *cfqmd = cic->icq.q->elevator->elevator_data;
-
-	return rcu_dereference_check(cic->cfqq[slot], lockdep_is_held(&cfqmd->lock));
+	return rcu_dereference_check(cic->cfqq[slot],
+				     lockdep_is_held(&cic_cfqmd(cic)->lock));
 }
 
 static inline bool cfqq_is_active(const struct cfq_queue *cfqq)
@@ -183,15 +185,13 @@ static inline bool cfqq_may_dispatch(const struct cfq_queue *cfqq)
 	if (!cfqq->sync)
 		return !cfqd->nr_sync_busy || cfqq->nr_in_driver <
 		       tun->slice_async_rq * (8 - IOPRIO_PRIO_LEVEL(cfqq->ioprio));
-	if (cfqq_is_active(cfqq) && cfqq->entity.st->nr > 1)
-		return cfqq->nr_in_driver < tun->quantum;
-	return true;
+	return !cfqq_is_active(cfqq) || cfqq->entity.st->nr == 1 ||
+	       cfqq->nr_in_driver < tun->quantum;
 }
 
 /* The better one to send next; either may be NULL. */
 static inline struct request *cfq_nearer_rq(const struct cfq_driver_data *dd,
-					    struct request *a,
-					    struct request *b)
+					    struct request *a, struct request *b)
 {
 	if (!a || !b)
 		return a ?: b;
@@ -235,14 +235,10 @@ void cfqq_init(struct cfq_queue *cfqq, struct cfq_data *cfqd, bool sync,
 void cfqq_put(struct cfq_queue *cfqq);
 void cfqq_disown(struct cfq_queue *cfqq);
 void cic_put_cfqq(struct cfq_io_cq *cic, enum cfq_slot slot);
-struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic,
-				 struct cfq_meta_data *cfqmd,
-				 struct cfq_cgroup *cfqc, enum cfq_slot slot,
-				 unsigned short ioprio);
+struct cfq_queue *cic_renew_cfqq(struct cfq_io_cq *cic, struct cfq_cgroup *cfqc,
+				 enum cfq_slot slot, unsigned short ioprio);
 bool cic_shares_cfqq(const struct cfq_io_cq *cic, const struct cfq_queue *cfqq, u64 now_ns);
-struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic,
-			       struct cfq_meta_data *cfqmd, struct request *rq,
-			       u64 now_ns);
+struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic, struct request *rq, u64 now_ns);
 
 /* Without a head: must @cfqq or its group wait for others? */
 static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
@@ -254,8 +250,7 @@ static inline bool cfqq_must_wait(const struct cfq_queue *cfqq)
 }
 
 /* The queue of the current task, and the group, for @bio.  Needs RCU. */
-static inline enum cfq_slot cfq_bio_slot(struct bio *bio,
-					 struct cfq_cgroup **cfqc)
+static inline enum cfq_slot cfq_bio_slot(struct bio *bio, struct cfq_cgroup **cfqc)
 {
 	bool behalf;
 

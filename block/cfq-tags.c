@@ -542,7 +542,7 @@ static void cic_flushes(struct cfq_io_cq *cic, struct cfq_meta_data *cfqmd, u64 
 	    (last && (last->shared || last->cfqd->cfqc == cfqc ||
 		      cic_shares_cfqq(cic, last, now_ns))))
 		return;
-	cic_renew_cfqq(cic, cfqmd, cfqc, slot, ioprio);
+	cic_renew_cfqq(cic, cfqc, slot, ioprio);
 	WRITE_ONCE(cic->sync_slot, slot);
 }
 
