@@ -59,7 +59,6 @@ static struct blkcg_policy_data *cfq_cpd_alloc(gfp_t gfp)
 	if (!new)
 		return NULL;
 	cfq_cgroup_init(&new->cfqc);
-	cfq_follow_soon(false);
 	return &new->cpd;
 }
 

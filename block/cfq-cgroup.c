@@ -33,13 +33,10 @@ struct cfq_cgroup *cfq_root_cgroup(void)
 
 bool cfq_disk_exists(dev_t dev)
 {
-	struct device *device;
-	bool is_disk;
+	struct device *device __free(put_device) =
+		class_find_device_by_devt(&block_class, dev);
 
-	device = class_find_device_by_devt(&block_class, dev);
-	is_disk = device && device->type == &disk_type;
-	put_device(device);
-	return is_disk;
+	return device && device->type == &disk_type;
 }
 
 static struct cgroup_subsys_state *cfqc_css_alloc(struct cgroup_subsys_state *parent)
@@ -53,7 +50,6 @@ static struct cgroup_subsys_state *cfqc_css_alloc(struct cgroup_subsys_state *pa
 	if (!new)
 		return ERR_PTR(-ENOMEM);
 	cfq_cgroup_init(&new->cfqc);
-	cfq_follow_soon(false);
 	return &new->css;
 }
 

@@ -7,15 +7,9 @@
  * -ERANGE for a number out of range, -ENODEV without such a device.
  */
 #include <linux/ctype.h>
-#include <linux/kdev_t.h>
-#include <linux/mutex.h>
-#include <linux/rculist.h>
-#include <linux/seq_file.h>
 #include <linux/string.h>
 
 #include "cfq-group.h"
-
-#define CFQ_GROUP_PRIOS		8	/* 0 is the highest */
 
 #define CFQ_WEIGHT_MAX		10000
 
@@ -39,7 +33,7 @@ static ssize_t cfqc_ioprio_write(struct kernfs_open_file *of, char *buf,
 	struct cfq_cgroup *cfqc = cfq_css_cgroup(of_css(of));
 	u64 prio;
 
-	return cfq_parse(cfq_file_text(buf, nbytes), 0, CFQ_GROUP_PRIOS - 1, &prio) ?:
+	return cfq_parse(cfq_file_text(buf, nbytes), 0, IOPRIO_NR_LEVELS - 1, &prio) ?:
 		cfq_cgroup_set(cfqc, &cfqc->weight, cfq_group_prio_to_weight(prio)) ?:
 		nbytes;
 }
@@ -99,20 +93,18 @@ enum cfq_device_file {
 };
 
 /* Numbers that no device can have give 0, which no disk has. */
-static int cfq_parse_dev(char *text, dev_t *dev)
+static bool cfq_parse_dev(char *text, dev_t *dev)
 {
 	const char *major_text = strsep(&text, ":");
 	int major_ret, minor_ret;
 	u64 major, minor;
 
 	if (!text || !isdigit(major_text[0]) || !isdigit(text[0]))
-		return -EINVAL;
+		return false;
 	major_ret = cfq_parse(major_text, 0, MAJOR(~0U), &major);
 	minor_ret = cfq_parse(text, 0, MINOR(~0U), &minor);
-	if (major_ret == -EINVAL || minor_ret == -EINVAL)
-		return -EINVAL;
 	*dev = major_ret || minor_ret ? 0 : MKDEV(major, minor);
-	return 0;
+	return major_ret != -EINVAL && minor_ret != -EINVAL;
 }
 
 static void cfq_show_number(struct seq_file *m, unsigned int number)
@@ -164,12 +156,8 @@ static ssize_t cfqc_settings_write(struct kernfs_open_file *of, char *buf,
 		return -EINVAL;
 	word = strsep(&text, " \t");
 	for_device = text && strcmp(word, "default");
-	if (for_device)
-		ret = cfq_parse_dev(word, &dev);
-	else if (file == CFQ_FILE_WEIGHT_DEVICE)
-		ret = -EINVAL;
-	if (ret)
-		return ret;
+	if (for_device ? !cfq_parse_dev(word, &dev) : file == CFQ_FILE_WEIGHT_DEVICE)
+		return -EINVAL;
 
 	if (text)
 		word = text + strspn(text, " \t");
@@ -182,10 +170,7 @@ static ssize_t cfqc_settings_write(struct kernfs_open_file *of, char *buf,
 		return ret;
 
 	if (for_device)
-		ret = cfq_cgroup_set_for_device(cfqc, dev, limits ?
-				offsetof(struct cfq_device_settings, max_held) :
-				offsetof(struct cfq_device_settings, weight),
-				value);
+		ret = cfq_cgroup_set_for_device(cfqc, dev, limits, value);
 	else
 		ret = cfq_cgroup_set(cfqc, limits ? &cfqc->max_held :
 						    &cfqc->weight, value);
@@ -230,9 +215,7 @@ static const char *cfqc_weight_by(struct cfq_cgroup *cfqc, dev_t dev)
 	list_for_each_entry(settings, &cfqc->devices, node)
 		if (settings->dev == dev && cfqc_device_weight(cfqc, settings))
 			return settings->weight ? "device" : "io.weight:device";
-	if (cfqc->weight)
-		return "group";
-	return cfqc->followed_file ?: "default";
+	return cfqc->weight ? "group" : cfqc->followed ? cfqc->followed_file : "default";
 }
 
 static int cfqc_stat_show(struct seq_file *m, void *unused)
@@ -248,9 +231,8 @@ static int cfqc_stat_show(struct seq_file *m, void *unused)
 		u64 stats[CFQ_NR_STATS];
 		unsigned int queued = 0, inflight = 0;
 
-		cfq_lock(cfqmd);
-		memcpy(stats, cfqd->stats, sizeof(stats));
-		cfq_unlock(cfqmd);
+		scoped_guard(cfq_lock, cfqmd)
+			memcpy(stats, cfqd->stats, sizeof(stats));
 		if (cfq_nr_descriptors(cfqmd))
 			cfqd_count_requests(cfqd, &queued, &inflight);
 

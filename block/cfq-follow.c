@@ -16,24 +16,17 @@
  */
 #include <linux/cred.h>
 #include <linux/file.h>
-#include <linux/fs.h>
 #include <linux/fs_context.h>
 #include <linux/fsnotify_backend.h>
-#include <linux/kdev_t.h>
-#include <linux/kernfs.h>
 #include <linux/module.h>
 #include <linux/mount.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/workqueue.h>
 
 #include "cfq-group.h"
 
 /* What counts more comes first. */
-static const char * const cfq_followed_files[] = {
-	"io.weight", "io.bfq.weight",
-};
+static const char * const cfq_followed_files[] = { "io.weight", "io.bfq.weight" };
 
 /* One at a time, so that what was read last was there last; with this path. */
 static DEFINE_MUTEX(cfq_follow_mutex);
@@ -118,9 +111,6 @@ out:
 
 static void cfq_follow(struct cgroup_subsys_state *css)
 {
-	const struct path root = {
-		.mnt = cfq_follow_mnt, .dentry = cfq_follow_mnt->mnt_root,
-	};
 	const char *name = NULL;
 	unsigned int weight = 0;
 	int nr, length, ret;
@@ -135,7 +125,8 @@ static void cfq_follow(struct cgroup_subsys_state *css)
 		name = cfq_followed_files[nr];
 		snprintf(cfq_follow_path + length, sizeof(cfq_follow_path) - length,
 			 "/%s", name);
-		ret = cfq_take_file(file_open_root(&root, cfq_follow_path, O_RDONLY, 0),
+		ret = cfq_take_file(file_open_root_mnt(cfq_follow_mnt, cfq_follow_path,
+						       O_RDONLY, 0),
 				    &weight, nr ? NULL : &devices);
 		if (ret == -ENOENT || ret == -ENODEV)
 			ret = 0;
@@ -143,12 +134,11 @@ static void cfq_follow(struct cgroup_subsys_state *css)
 		if (weight == CFQ_WEIGHT_DEFAULT)
 			weight = 0;
 	}
-	if (ret) {
-		cfq_settings_free(&devices);
+	if (ret)
 		cfq_follow_failed(ret);
-		return;
-	}
-	cfq_cgroup_follow(cfq_css_cgroup(css), weight, weight ? name : NULL, &devices);
+	else
+		cfq_cgroup_follow(cfq_css_cgroup(css), weight, name, &devices);
+	cfq_settings_free(&devices);
 }
 
 static void cfq_follow_groups(struct cgroup_subsys_state *top)
@@ -183,14 +173,11 @@ static struct cgroup_subsys_state *cfq_dentry_css(struct dentry *directory)
 /* A weight was written in a group where "cfq" is not enabled, without effect. */
 static void cfq_follow_missed(const struct path *written)
 {
-	const struct path path = {
-		.mnt = cfq_follow_mnt, .dentry = written->dentry,
-	};
+	const struct path path = { .mnt = cfq_follow_mnt, .dentry = written->dentry };
 	unsigned int weight = CFQ_WEIGHT_DEFAULT;
 	LIST_HEAD(devices);
 
-	if (IS_ENABLED(CONFIG_CFQ_CGROUP_IO) ||
-	    cfq_subsys->root != &cgrp_dfl_root ||
+	if (IS_ENABLED(CONFIG_CFQ_CGROUP_IO) || cfq_subsys->root != &cgrp_dfl_root ||
 	    list_empty(&cfq_root_cgroup()->row))
 		return;
 	cfq_take_file(dentry_open(&path, O_RDONLY, current_cred()), &weight, &devices);
@@ -239,9 +226,7 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 }
 
 /* There is one, which is not allocated. */
-static void cfq_follow_free_mark(struct fsnotify_mark *mark)
-{
-}
+static void cfq_follow_free_mark(struct fsnotify_mark *mark) { }
 
 static const struct fsnotify_ops cfq_follow_ops = {
 	.handle_event	= cfq_follow_event,
@@ -281,33 +266,24 @@ static struct vfsmount *cfq_mount_unified(void)
 	return mnt;
 }
 
-static int cfq_follow_unified(void)
-{
-	struct vfsmount *mnt;
-	int ret;
-
-	if (cfq_follow_mnt)
-		return 0;
-	mnt = cfq_mount_unified();
-	if (IS_ERR_OR_NULL(mnt))
-		return PTR_ERR(mnt);
-	/* Before an event needs it. */
-	cfq_follow_mnt = mnt;
-	ret = fsnotify_add_mark(&cfq_follow_mark, mnt->mnt_sb, FSNOTIFY_OBJ_TYPE_SB, 0);
-	if (ret) {
-		cfq_follow_mnt = NULL;
-		mntput(mnt);
-	}
-	return ret;
-}
-
 static void cfq_follow_begin(struct work_struct *work)
 {
-	const int ret = cfq_follow_unified();
+	struct vfsmount *mnt = cfq_follow_mnt ?: cfq_mount_unified();
+	int ret = PTR_ERR_OR_ZERO(mnt);
 
+	if (mnt && !ret && !cfq_follow_mnt) {
+		/* Before an event needs it. */
+		cfq_follow_mnt = mnt;
+		ret = fsnotify_add_mark(&cfq_follow_mark, mnt->mnt_sb,
+					FSNOTIFY_OBJ_TYPE_SB, 0);
+		if (ret) {
+			cfq_follow_mnt = NULL;
+			mntput(mnt);
+		}
+	}
 	if (ret)
 		cfq_follow_failed(ret);
-	else if (cfq_follow_mnt && xchg(&cfq_follow_all, 0))
+	else if (mnt && xchg(&cfq_follow_all, 0))
 		cfq_follow_groups(cfq_cgroup_css(cfq_root_cgroup()));
 }
 

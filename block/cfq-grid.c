@@ -20,12 +20,8 @@
  * and the settings of a cgroup, so that a new cfqd never misses a change.  To
  * change a setting takes cfq_grid_lock and the mutex.
  */
-#include <linux/bio.h>
 #include <linux/blk-cgroup.h>
 #include <linux/memcontrol.h>
-#include <linux/mutex.h>
-#include <linux/rculist.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "cfq-group.h"
@@ -93,21 +89,20 @@ static void member_set(struct cfq_member *member, enum cfq_class class,
 		member_join_line(member);
 }
 
-static void cfqd_apply_settings(struct cfq_data *cfqd,
-				const struct cfq_cgroup *cfqc)
+static void cfqd_apply_settings(struct cfq_data *cfqd, const struct cfq_cgroup *cfqc)
 {
-	const struct cfq_device_settings *settings;
+	const struct cfq_device_settings *settings =
+		cfqc_device_settings(cfqc, cfq_group_dev(cfqd));
 	struct cfq_member *member = cfqd_set_member(cfqd);
 	unsigned int max_held = cfqc->max_held;
 	unsigned int weight = cfqc_weight(cfqc);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
-	settings = cfqc_device_settings(cfqc, cfq_group_dev(cfqd));
-	if (settings)
+	if (settings) {
 		weight = cfqc_device_weight(cfqc, settings) ?: weight;
-	if (settings && settings->max_held)
-		max_held = settings->max_held;
+		max_held = settings->max_held ?: max_held;
+	}
 	if (member != &cfqd->tasks)
 		member_set(&cfqd->tasks, CFQ_CLASS_BE, cfqc->leaf_weight);
 	member_set(member, cfqc->class, weight);
@@ -133,13 +128,14 @@ static void cfqd_separate_tasks(struct cfq_data *cfqd)
 		cfq_st_add(member_tree(tasks), &tasks->entity, 0);
 }
 
-/* Takes the grid's reference on @cfqd, and one on @parent, NULL for the root group. */
+/* Sets up @cfqd, with the grid's reference; takes one on @parent, NULL for the root. */
 static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 			  struct cfq_data *parent, struct cfq_cgroup *cfqc)
 {
 	lockdep_assert_held(&cfqmd->lock);
 	lockdep_assert_held(&cfq_grid_lock);
 
+	cfq_data_init(cfqd, cfqmd);
 	cfqd->tasks.group = cfqd;
 	cfqd->tasks.entity.trees = &cfqd->members;
 	cfqd->tasks.entity.class = CFQ_CLASS_BE;
@@ -237,10 +233,7 @@ static struct cgroup *cfq_bio_page_owner(struct bio *bio)
 	return memcg ? memcg->css.cgroup : NULL;
 }
 #else
-static struct cgroup *cfq_bio_page_owner(struct bio *bio)
-{
-	return NULL;
-}
+static struct cgroup *cfq_bio_page_owner(struct bio *bio) { return NULL; }
 #endif
 
 /* Of the nearest cgroup, from @cgroup up, that has one. */
@@ -248,11 +241,10 @@ static noinline struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 {
 	struct cgroup_subsys_state *css;
 
-	while (cgroup) {
+	for (; cgroup; cgroup = cgroup_parent(cgroup)) {
 		css = rcu_dereference(cgroup->subsys[cfq_subsys->id]);
 		if (css)
 			return cfq_css_counts(css);
-		cgroup = cgroup_parent(cgroup);
 	}
 	return cfq_root_cgroup();
 }
@@ -312,13 +304,11 @@ struct cfq_data *cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cf
 		/* The highest one that is missing comes first. */
 		while (!(parent = cfq_group_find(cfqmd, cfqc_parent(missing))))
 			missing = cfqc_parent(missing);
-		cfqd = kzalloc_node(sizeof(*cfqd), GFP_NOWAIT | __GFP_NOWARN,
-				    cfqmd->dd.queue->node);
+		cfqd = kzalloc_node(sizeof(*cfqd), GFP_NOWAIT, cfqmd->dd.queue->node);
 		if (!cfqd) {
 			cfqd = &cfqmd->root;
 			break;
 		}
-		cfq_data_init(cfqd, cfqmd);
 		cfq_grid_link(cfqmd, cfqd, parent, missing);
 	}
 	spin_unlock(&cfq_grid_lock);
@@ -328,7 +318,6 @@ struct cfq_data *cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cf
 void cfq_groups_init(struct cfq_meta_data *cfqmd)
 {
 	INIT_LIST_HEAD(&cfqmd->column);
-	cfq_data_init(&cfqmd->root, cfqmd);
 
 	guard(mutex)(&cfq_grid_mutex);
 	scoped_guard(cfq_lock, cfqmd)
@@ -376,8 +365,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 			   member->entity.vdisktime, cfqd->tasks.entity.weight,
 			   cfqd->tasks.entity.vdisktime,
 			   div_u64(cfqd->stats[CFQ_STAT_TIME], NSEC_PER_USEC),
-			   cfqd->nr_queued, cfqd->nr_in_driver, cfqd->nr_held,
-			   limit,
+			   cfqd->nr_queued, cfqd->nr_in_driver, cfqd->nr_held, limit,
 			   cfqd_leaf(cfqd)->entity.st ? " busy" : "",
 			   cfqmd->active_cfqd == cfqd ? " active" : "");
 		cfq_data_show(cfqd, m);
@@ -392,6 +380,7 @@ void cfq_cgroup_init(struct cfq_cgroup *cfqc)
 	cfqc->leaf_weight = CFQ_WEIGHT_DEFAULT;
 	cfqc->class = CFQ_CLASS_BE;
 	cfqc->max_held = CFQ_NO_LIMIT;
+	cfq_follow_soon(false);
 }
 
 /* No cfqd is added to @cfqc from now on. */
@@ -447,8 +436,7 @@ static void cfqc_end_change(struct cfq_cgroup *cfqc)
  * Set a @setting of @cfqc for all devices; @value is valid, 0 takes a weight
  * back.  Return: 0, -EAGAIN if there are too many groups above.
  */
-int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
-		   unsigned int value)
+int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting, unsigned int value)
 {
 	if (cfq_css_counts(cfq_cgroup_css(cfqc)) != cfqc)
 		return -EAGAIN;
@@ -459,11 +447,10 @@ int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting,
 }
 
 /*
- * The same for one device, and the member at @offset of struct
- * cfq_device_settings; 0 removes it.  A setting outlives its device, which may
- * come back.  Return: also -ENODEV, -ENOMEM.
+ * The same for one device: the @limit or else the weight; 0 removes it.  A setting
+ * outlives its device, which may come back.  Return: also -ENODEV, -ENOMEM.
  */
-int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
+int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, bool limit,
 			      unsigned int value)
 {
 	struct cfq_device_settings *new, *settings;
@@ -484,7 +471,7 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 	list_add_tail(&new->node, &cfqc->devices);
 	settings = cfqc_device_settings(cfqc, dev);
 	if (exists || (settings != new && !value))
-		*(unsigned int *)((void *)settings + offset) = value;
+		*(limit ? &settings->max_held : &settings->weight) = value;
 	else
 		ret = -ENODEV;
 	cfqc_end_change(cfqc);
@@ -493,7 +480,7 @@ int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
 
 /*
  * What @cfqc follows from now on: @weight of @file for all devices, and what is
- * set of @devices, which it takes or frees.
+ * set of @devices, of which it takes some.
  */
 void cfq_cgroup_follow(struct cfq_cgroup *cfqc, unsigned int weight,
 		       const char *file, struct list_head *devices)
@@ -513,5 +500,4 @@ void cfq_cgroup_follow(struct cfq_cgroup *cfqc, unsigned int weight,
 			list_move_tail(&settings->node, &cfqc->devices);
 	}
 	cfqc_end_change(cfqc);
-	cfq_settings_free(devices);
 }

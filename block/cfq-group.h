@@ -8,7 +8,6 @@
 #define CFQ_GROUP_H
 
 #include <linux/cgroup.h>
-#include <linux/types.h>
 
 #include "cfq-layers.h"
 
@@ -32,7 +31,7 @@ struct cfq_cgroup {
 	struct list_head	row;		/* its cfqds: block/cfq-grid.c */
 	unsigned int		weight;		/* 0: not set, so it follows */
 	unsigned int		followed;	/* then, for all devices; or 0 */
-	const char		*followed_file;	/* of somebody else; NULL if 0 */
+	const char		*followed_file;	/* of somebody else, unless 0 */
 	unsigned int		leaf_weight;	/* of its tasks beside child groups */
 	unsigned int		class;
 	unsigned int		max_held;	/* unless set for the device */
@@ -45,9 +44,7 @@ static inline unsigned int
 cfqc_device_weight(const struct cfq_cgroup *cfqc,
 		   const struct cfq_device_settings *settings)
 {
-	if (settings->weight || cfqc->weight)
-		return settings->weight;
-	return settings->followed;
+	return settings->weight ?: cfqc->weight ? 0 : settings->followed;
 }
 
 /* The weight for all other devices; read locklessly it may be outdated. */
@@ -70,7 +67,7 @@ bool cfq_disk_exists(dev_t dev);
 void cfq_cgroup_init(struct cfq_cgroup *cfqc);
 void cfq_cgroup_offline(struct cfq_cgroup *cfqc);
 int cfq_cgroup_set(struct cfq_cgroup *cfqc, unsigned int *setting, unsigned int value);
-int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, size_t offset,
+int cfq_cgroup_set_for_device(struct cfq_cgroup *cfqc, dev_t dev, bool limit,
 			      unsigned int value);
 void cfq_cgroup_follow(struct cfq_cgroup *cfqc, unsigned int weight,
 		       const char *file, struct list_head *devices);

@@ -61,11 +61,10 @@ static ssize_t cfq_tunable_store(struct elevator_queue *e, const char *page,
 	ret = cfq_parse(page, tunable->min, tunable->max, &value);
 	if (ret)
 		return ret;
-	cfq_lock(cfqmd);
+	guard(cfq_lock)(cfqmd);
 	/* Who idles does so by the old values. */
 	cfq_end_idle(cfqmd, U64_MAX);
 	*old = value * tunable->unit;
-	cfq_unlock(cfqmd);
 	return count;
 }
 
@@ -74,13 +73,13 @@ static const struct cfq_tunable cfq_##name = {				\
 	offsetof(struct cfq_tunables, member), unit, min, max		\
 };									\
 									\
-static ssize_t cfq_##name##_show(struct elevator_queue *e, char *page)	\
+static ssize_t name##_show(struct elevator_queue *e, char *page)	\
 {									\
 	return cfq_tunable_show(e, page, &cfq_##name);			\
 }									\
 									\
-static ssize_t cfq_##name##_store(struct elevator_queue *e,		\
-				  const char *page, size_t count)	\
+static ssize_t name##_store(struct elevator_queue *e,			\
+			    const char *page, size_t count)		\
 {									\
 	return cfq_tunable_store(e, page, count, &cfq_##name);		\
 }
@@ -110,20 +109,17 @@ CFQ_TUNABLE(group_slice, group_slice_ns, NSEC_PER_MSEC, 1, CFQ_MAX_MS)
 CFQ_TUNABLE(group_slice_us, group_slice_ns, NSEC_PER_USEC, 1, CFQ_MAX_US)
 #endif
 
-#define CFQ_ATTR(name) \
-	__ATTR(name, 0644, cfq_##name##_show, cfq_##name##_store)
-
 const struct elv_fs_entry cfq_attrs[] = {
-	CFQ_ATTR(quantum), CFQ_ATTR(low_latency), CFQ_ATTR(slice_async_rq),
-	CFQ_ATTR(fifo_expire_sync), CFQ_ATTR(fifo_expire_async),
-	CFQ_ATTR(back_seek_max), CFQ_ATTR(back_seek_penalty),
-	CFQ_ATTR(slice_sync), CFQ_ATTR(slice_sync_us),
-	CFQ_ATTR(slice_async), CFQ_ATTR(slice_async_us),
-	CFQ_ATTR(slice_idle), CFQ_ATTR(slice_idle_us),
-	CFQ_ATTR(group_idle), CFQ_ATTR(group_idle_us),
-	CFQ_ATTR(target_latency), CFQ_ATTR(target_latency_us),
+	__ATTR_RW(quantum), __ATTR_RW(low_latency), __ATTR_RW(slice_async_rq),
+	__ATTR_RW(fifo_expire_sync), __ATTR_RW(fifo_expire_async),
+	__ATTR_RW(back_seek_max), __ATTR_RW(back_seek_penalty),
+	__ATTR_RW(slice_sync), __ATTR_RW(slice_sync_us),
+	__ATTR_RW(slice_async), __ATTR_RW(slice_async_us),
+	__ATTR_RW(slice_idle), __ATTR_RW(slice_idle_us),
+	__ATTR_RW(group_idle), __ATTR_RW(group_idle_us),
+	__ATTR_RW(target_latency), __ATTR_RW(target_latency_us),
 #ifdef CONFIG_CFQ_CGROUP
-	CFQ_ATTR(group_slice), CFQ_ATTR(group_slice_us),
+	__ATTR_RW(group_slice), __ATTR_RW(group_slice_us),
 #endif
 	__ATTR_NULL
 };
@@ -152,15 +148,13 @@ static void cfqq_show(const struct cfq_queue *cfqq, struct seq_file *m)
 
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
 {
+	struct cfq_entity *entity;
 	enum cfq_class class;
 
-	for (class = 0; class < CFQ_NR_CLASSES; class++) {
-		struct cfq_entity *entity;
-
+	for (class = 0; class < CFQ_NR_CLASSES; class++)
 		for (entity = cfq_st_first(&cfqd->queues.of[class]); entity;
 		     entity = cfq_st_next(entity))
 			cfqq_show(entity_to_cfqq(entity), m);
-	}
 }
 
 #ifdef CONFIG_BLK_DEBUG_FS
@@ -172,16 +166,14 @@ void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m)
 static int cfq_show(struct request_queue *q, struct seq_file *m,
 		    void (*show)(struct cfq_meta_data *, struct seq_file *))
 {
-	mutex_lock(&q->elevator_lock);
+	guard(mutex)(&q->elevator_lock);
 	if (q->elevator && q->elevator->type == &iosched_cfq) {
 		struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
-		cfq_lock(cfqmd);
+		guard(cfq_lock)(cfqmd);
 		cfq_end_idle(cfqmd, U64_MAX);
 		show(cfqmd, m);
-		cfq_unlock(cfqmd);
 	}
-	mutex_unlock(&q->elevator_lock);
 	return 0;
 }
 

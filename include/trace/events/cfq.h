@@ -32,8 +32,7 @@ TRACE_EVENT(cfq_select,
 			   __assign_str(choice);
 			   __entry->weight = entity->weight;
 			   __entry->vdisktime = entity->vdisktime;
-			   __entry->queued = cfqq ? cfqq->nr_queued :
-						    cfqd->nr_queued),
+			   __entry->queued = cfqq ? cfqq->nr_queued : cfqd->nr_queued),
 	    TP_printk("%u:%u group=%llu pid=%d sync=%d choice=%s weight=%u vdisktime=%llu queued=%u",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
 		      __entry->pid, __entry->sync, __get_str(choice),
@@ -84,8 +83,7 @@ TRACE_EVENT(cfq_expire,
 			   __assign_str(reason)),
 	    TP_printk("%u:%u group=%llu pid=%d sync=%d used_ns=%llu reason=%s",
 		      MAJOR(__entry->dev), MINOR(__entry->dev), __entry->group,
-		      __entry->pid, __entry->sync, __entry->used_ns,
-		      __get_str(reason))
+		      __entry->pid, __entry->sync, __entry->used_ns, __get_str(reason))
 );
 
 #endif /* _TRACE_CFQ_H */
