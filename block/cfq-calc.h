@@ -46,14 +46,18 @@ static_assert(CFQ_MIXED_DEBT_PART < CFQ_MIXED_LEAD_PART);
 /* One sample of a think time weighs 256; a queue is believed from this sum on. */
 #define CFQ_TTIME_VALID_SAMPLES	80
 
-/* No class set means best effort, level 4; a hint does not count. */
+/*
+ * No class set means best effort, level 4; a hint does not count.  All that are idle
+ * are equal: level 7 by ionice, 0 by io.prio.class, any other by nice.
+ */
 static inline unsigned short cfq_effective_ioprio(unsigned short ioprio)
 {
 	const int class = IOPRIO_PRIO_CLASS(ioprio);
 
 	if (class < IOPRIO_CLASS_RT || class > IOPRIO_CLASS_IDLE)
 		return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, IOPRIO_BE_NORM);
-	return IOPRIO_PRIO_VALUE(class, IOPRIO_PRIO_LEVEL(ioprio));
+	return IOPRIO_PRIO_VALUE(class, class == IOPRIO_CLASS_IDLE ?
+				 IOPRIO_NR_LEVELS - 1 : IOPRIO_PRIO_LEVEL(ioprio));
 }
 
 static inline enum cfq_class cfq_ioprio_to_class(unsigned short ioprio)

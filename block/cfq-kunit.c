@@ -183,12 +183,15 @@ static void cfq_test_descriptors_lent(struct kunit *test)
 static void cfq_test_ioprio(struct kunit *test)
 {
 	const unsigned short rt = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, 2);
-	const unsigned short idle = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0);
+	const unsigned short idle = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 7);
 	const unsigned short normal = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE,
 							IOPRIO_BE_NORM);
 
 	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(rt), rt);
 	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(idle), idle);
+	/* Nobody is more idle than others. */
+	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(IOPRIO_CLASS_IDLE << IOPRIO_CLASS_SHIFT),
+			idle);
 	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(0), normal);
 	KUNIT_EXPECT_EQ(test, cfq_effective_ioprio(rt | (1 << IOPRIO_HINT_SHIFT)),
 			rt);

@@ -56,6 +56,19 @@ idle_alone() {
 idle_alone_seq() { idle_alone seq 1; }
 idle_alone_random() { idle_alone read 4; }
 
+# ionice of busybox gives them level 0, others another one
+idle_levels() {
+	title "tasks of the idle class are equal, within 5 pp"
+	load_disk
+	make_group g
+	start_load g idle read 2 0
+	start_load g - read 2 10000 --prioclass=3 --prio=7
+	watch_mb 0 500 10000 500
+	sleep 1
+	measure 10
+	expect "shares of device time $(shares) %" "$(distance 50 50) <= 5"
+}
+
 idle_resumes() {
 	title "the idle class goes on when the others are gone"
 	start_tasks seq 1 idle
@@ -448,8 +461,8 @@ not_hung=
 [ ! -e "$HUNG_AFTER" ] || not_hung=not_hung
 # shellcheck disable=SC2086 # none, or a name
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd rt_before_flushes \
-	rt_has_all beside_new_tasks beside_new_groups sixth \
+	idle_levels idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd \
+	rt_before_flushes rt_has_all beside_new_tasks beside_new_groups sixth \
 	favour favour_beside_thirty favour_beside_150 favour_is_bounded \
 	beside_read_ahead ahead_without_ncq rt_without_ncq beside_writeback \
 	hung_task hung_large \
