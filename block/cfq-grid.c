@@ -352,7 +352,7 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 	seq_printf(m, "busy %u\n", cfqmd->nr_busy_groups);
 	list_for_each_entry(cfqd, &cfqmd->column, column_node) {
 		const struct cfq_member *member = cfqd_set_member(cfqd);
-		char path[128] = "(removed)", limit[16] = "max";
+		char path[256] = "(removed)", limit[16] = "max";
 
 		if (cfqd->max_held != CFQ_NO_LIMIT)
 			snprintf(limit, sizeof(limit), "%u", cfqd->max_held);

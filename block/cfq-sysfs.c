@@ -171,7 +171,7 @@ static int cfq_show(struct request_queue *q, struct seq_file *m,
 		struct cfq_meta_data *cfqmd = q->elevator->elevator_data;
 
 		guard(cfq_lock)(cfqmd);
-		cfq_end_idle(cfqmd, U64_MAX);
+		cfq_end_idle(cfqmd, ktime_get_ns());
 		show(cfqmd, m);
 	}
 	return 0;
