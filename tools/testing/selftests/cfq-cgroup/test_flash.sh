@@ -435,7 +435,7 @@ streams() {
 one_page() {
 	local alone
 
-	title "a reader beside two streams of 512 KiB in groups of equal weight: 0.9 of its share"
+	title "a reader beside two streams of 512 KiB, equal weights: 0.9 to 1.25 of its share"
 	load_flash
 	make_group reader
 	make_group g1
@@ -450,7 +450,7 @@ one_page() {
 	sleep 1
 	measure 3
 	expect "$(ios 1) reads, alone $((3 * alone)), $(ios 2) and $(ios 3) of the streams" \
-		"$(ios 1) >= 0.9 * $alone && $(ios 2) > 200"
+		"$(ios 1) >= 0.9 * $alone && $(ios 1) <= 1.25 * $alone && $(ios 2) > 200"
 }
 
 # The first one waits for the reader each time, and must not lose what it is owed meanwhile.
