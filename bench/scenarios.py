@@ -304,8 +304,11 @@ def startup(
     )
 
 
-def beside(name, device, what, ramp, seconds, jobs, goal, **more):
+def beside(name, device, what, ramp, seconds, jobs, goal, parameters="", **more):
     """The first job is what is looked at; all are run alone, too."""
+    environment = FLASH_COST if device == "flash" else {}
+    if parameters:
+        environment = {f"{device.upper()}_PARAMS": parameters}
     return Scenario(
         name,
         "programs",
@@ -314,7 +317,7 @@ def beside(name, device, what, ramp, seconds, jobs, goal, **more):
         f"beside.sh {device} {ramp:g} {seconds:g} " + " ".join(map(str, jobs)),
         seconds,
         tuple(jobs),
-        environment=FLASH_COST if device == "flash" else {},
+        environment=environment,
         goal=goal,
         memory=PROGRAMS_MB,
         **more,
@@ -410,6 +413,17 @@ PROGRAMS = [
         30,
         [Job("4", "player"), Job("4", "stream", 10)],
         "4096 KB/s, p99.9 <= 250 ms",
+    ),
+    beside(
+        "player_slow",
+        "disk",
+        "a player of 4 MB/s beside ten streams in its group, on a slow disk: 5400 rpm, 12 ms a seek",
+        2,
+        30,
+        [Job("4", "player"), Job("4", "stream", 10)],
+        "4096 KB/s, p99.9 <= 250 ms",
+        "rpm=5400 seek_avg_us=12000",
+        groupless="player_slow",
     ),
     Scenario(
         "together",
