@@ -7,8 +7,8 @@ its path:
 
   WEIGHT    in effect on this device, among its siblings
   CLASS     rt (real time), be (best effort) or idle, among its siblings
-  TARGET    share of the device's time that is due to it
-  SHARE     share of the device's time that it had
+  TARGET    share of the time charged on the device that is due to it
+  SHARE     share of that time that it had: of what all were charged, not of the interval
   REQ/S     requests that were sent to the device, in a second
   MB/S      of these requests, 10^6 bytes in a second
   WAIT      ms from when a request was queued until it was sent, the mean
@@ -492,7 +492,7 @@ def table(result, paths, columns=None):
             ]
             lines.append(" ".join([f"  {cut(name(group), width):<{width}}", *cells]))
         lines.append("")
-    return lines or ["no I/O on a device of the cfq scheduler so far", ""]
+    return lines or ["no device with cfq (in a container: or no I/O there so far)", ""]
 
 
 def show_in_place(lines):
