@@ -486,11 +486,6 @@ void cfq_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	if (unlikely(!op_is_sync(opf) || cfq_opf_urgent(opf) || current->journal_info ||
 		     cfq_groups_limited() || cfq_descriptors_scarce(cfqmd, true)))
 		cfq_set_depth(data, opf);
-	/* What is taken for a plug is not counted yet. */
-	if (data->nr_tags > 1)
-		data->nr_tags = clamp((int)cfq_all_descriptors(data->q) / 2 -
-				      (int)cfq_nr_descriptors(cfqmd),
-				      1, (int)data->nr_tags);
 }
 
 /* Each of the @nr descriptors, of each hardware queue or all, has a struct cfq_done. */
