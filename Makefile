@@ -13,8 +13,8 @@ help:
 tree: packages
 	@kit/tree '$(KERNEL)'
 
-#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, kcsan, onelayer, blkcg, suites or
-#:                locktime
+#: make kernel    that tree built for the VM, FLAVOUR=fast (the default), debug, kcsan, onelayer, blkcg, suites,
+#:                locktime or coverage
 .PHONY: kernel
 kernel: tree
 	@kit/kernel '$(KERNEL)' $(FLAVOUR)
@@ -44,6 +44,12 @@ suites: tree
 	@kit/packages packages-suites.list
 	@kit/kernel '$(KERNEL)' suites
 	@kit/run-suites '$(KERNEL)'
+
+#: make coverage  the lines of the scheduler that no test runs; SUITES="heads flash" for a part of the suites
+.PHONY: coverage
+coverage: tree
+	@kit/kernel '$(KERNEL)' coverage
+	@kit/coverage '$(KERNEL)' $(SUITES)
 
 #: make stock     the package installed beside a kernel of the distribution, upgraded and removed; and such kernels,
 #:                unmodified, 7.3 and 6.12, in the VM, with all suites that hold for the module
