@@ -43,7 +43,7 @@
 static_assert(CFQ_MIXED_DEBT_PART < CFQ_MIXED_LEAD_PART);
 #define CFQ_LINE_DEBT		16
 
-/* One sample of a think time weighs 256; a queue is believed from this sum on. */
+/* One sample of a think time weighs 256; it is believed from this sum on. */
 #define CFQ_TTIME_VALID_SAMPLES	80
 
 /*
@@ -385,18 +385,27 @@ static inline unsigned int cfq_spare_depth(unsigned int parallel)
 	return max(DIV_ROUND_CLOSEST(parallel, CFQ_PARALLEL_ONE), 1U);
 }
 
-/* Moving sums with 8 fractional bits, each sample a 1/8 part. */
-static inline void cfqq_add_think_time(struct cfq_queue *cfqq, u64 ns)
+/*
+ * A request came; there was none @since_ns, unless that is 0.  Moving sums with 8
+ * fractional bits, each sample a 1/8 part.
+ */
+static inline void cfq_add_think_time(struct cfq_think_time *think,
+				      const struct cfq_tunables *tun,
+				      u64 since_ns, u64 now_ns)
 {
-	cfqq->ttime_samples = (7 * cfqq->ttime_samples + 256) / 8;
-	cfqq->ttime_total_ns = (7 * cfqq->ttime_total_ns + 256 * ns) >> 3;
+	const u64 most_ns = 2 * max(tun->slice_idle_ns, tun->group_idle_ns);
+
+	if (!since_ns || now_ns <= since_ns)
+		return;
+	think->samples = (7 * think->samples + 256) / 8;
+	think->total_ns = (7 * think->total_ns + 256 * min(now_ns - since_ns, most_ns)) >> 3;
 }
 
 /* Without enough samples, hope for it. */
-static inline bool cfqq_think_time_within(const struct cfq_queue *cfqq, u64 limit_ns)
+static inline bool cfq_think_time_within(const struct cfq_think_time *think, u64 limit_ns)
 {
-	return cfqq->ttime_samples < CFQ_TTIME_VALID_SAMPLES ||
-	       div_u64(cfqq->ttime_total_ns, cfqq->ttime_samples) <= limit_ns;
+	return think->samples < CFQ_TTIME_VALID_SAMPLES ||
+	       div_u64(think->total_ns, think->samples) <= limit_ns;
 }
 
 /*

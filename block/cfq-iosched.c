@@ -43,9 +43,10 @@
  *
  *    Streams and asynchronous queues keep the head for long.  If a seeky queue
  *    that ran dry is the only one of its class, or due before one of these, we
- *    wait for it, too (group_idle): else a lower class, another group or a
- *    stream would get its time.  And what keeps the head for long sends nothing
- *    while a synchronous queue that is due before it has a request in the disk.
+ *    wait for it, too (group_idle), or for another one of its class: else a
+ *    lower class, another group or a stream would get its time.  And what keeps
+ *    the head for long sends nothing while a synchronous queue that is due
+ *    before it has a request in the disk.
  *
  *    Waiting needs no timer while nobody else wants the device; a dispatch that
  *    finds other requests and must not send them arms it.
@@ -102,19 +103,22 @@ static void cfqq_add_seek(struct cfq_queue *cfqq, bool seek)
 }
 
 /* Learn from the new @rq how the task thinks and moves. */
-static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq, u64 now_ns)
+static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
+				   bool urgent, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
 
 	/* Only slices and waiting need that. */
 	if (!cfqq->sync || (!dd->one_head && !dd->access_work))
 		return;
 
-	if (cfqq->nr_queued == 1 && !cfqq->nr_in_driver && cfqq->last_end_ns &&
-	    now_ns > cfqq->last_end_ns)
-		cfqq_add_think_time(cfqq, min(now_ns - cfqq->last_end_ns,
-					      2 * max(dd->tun.slice_idle_ns,
-						      dd->tun.group_idle_ns)));
+	if (cfqq->nr_queued == 1 && !cfqq->nr_in_driver)
+		cfq_add_think_time(&cfqq->think, &dd->tun, cfqq->last_end_ns, now_ns);
+	if (!urgent) {
+		cfq_add_think_time(&st->think, &dd->tun, st->empty_since_ns, now_ns);
+		st->empty_since_ns = 0;
+	}
 
 	/* Readahead sends a stream's pieces in any order: no seek. */
 	if (cfqq->nr_queued > 1 && cfqq_rq_has_neighbour(rq)) {
@@ -199,7 +203,7 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued + 1);
 	if (!cfqd->nr_queued++)
 		cfq_group_ready(cfqd, 1);
-	cfqq_update_statistics(cfqq, rq, now_ns);
+	cfqq_update_statistics(cfqq, rq, urgent, now_ns);
 	if (dd->one_head || !cfqq->next_rq)
 		cfqq->next_rq = cfq_nearer_rq(dd, cfqq->next_rq, rq);
 	if (cfqq_on_tree(cfqq)) {
@@ -849,6 +853,22 @@ static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
 	return used_ns >= cfqq_slice_ns(cfqq);
 }
 
+/*
+ * Is @cfqq waited for without a slice?  If it is next, would have a request soon,
+ * and another class or group got its time, or one that keeps the head.  Alone in
+ * its class, another may have one sooner, as of tasks that take turns by a lock.
+ */
+static bool cfqq_worth_waiting(struct cfq_queue *cfqq)
+{
+	struct cfq_entity *next = cfq_st_next(&cfqq->entity);
+	struct cfq_service_tree *st = cfqq->entity.st;
+
+	return cfq_st_first(st) == &cfqq->entity &&
+	       (!next || cfqq_keeps_head(entity_to_cfqq(next))) &&
+	       cfq_think_time_within(st->nr == 1 ? &st->think : &cfqq->think,
+				     cfqd_dd(cfqq->cfqd)->tun.group_idle_ns);
+}
+
 /* The active queue, if it may send; or NULL, to wait for it unless its slice ended. */
 static struct cfq_queue *cfq_select_active(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -876,7 +896,8 @@ static struct cfq_queue *cfq_select_active(struct cfq_data *cfqd, u64 now_ns)
 	close = cfq_pass_slice(cfqq, now_ns);
 	if (close || cfqq->nr_in_driver)
 		return close;
-	if (cfqq->idle_until_ns > now_ns) {
+	if (cfqq->idle_until_ns > now_ns &&
+	    (cfqq_wants_slice(cfqq) || cfqq_worth_waiting(cfqq))) {
 		cfq_ask_at(dd, cfqq->idle_until_ns);
 		return NULL;
 	}
@@ -1154,32 +1175,21 @@ static bool cfq_has_work(struct blk_mq_hw_ctx *hctx)
 	       !list_empty(&cfqmd->dispatch);
 }
 
-/* How long is the next request of the empty @cfqq waited for, in ns? */
+/* How long, in ns, does a disk wait for the next request of the empty @cfqq? */
 static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 	const bool active = cfqq_is_active(cfqq);
 	struct cfq_data *cfqd = cfqq->cfqd;
-	struct cfq_entity *next;
-	bool first;
 
-	if (!dd->one_head || !cfqq->sync || !cfqq->owned ||
-	    !cfq_group_has_turn(cfqd) || cfq_must_empty(dd) ||
-	    (cfqd->active_cfqq && !active) ||
+	if (!cfqq->sync || !cfqq->owned || !cfq_group_has_turn(cfqd) ||
+	    cfq_must_empty(dd) || (cfqd->active_cfqq && !active) ||
 	    cfq_first_better(&cfqd->queues, cfqq->entity.class))
 		return 0;
-	first = cfq_st_first(cfqq->entity.st) == &cfqq->entity;
-	if (cfqq_wants_slice(cfqq) &&
-	    (active ? !cfq_active_slice_over(cfqd, now_ns) : first))
+	if (cfqq_wants_slice(cfqq) && (active ? !cfq_active_slice_over(cfqd, now_ns) :
+			cfq_st_first(cfqq->entity.st) == &cfqq->entity))
 		return dd->tun.slice_idle_ns;
-	if (!first)
-		return 0;
-	/* Would another class or group get its time, or one that keeps the head? */
-	next = cfq_st_next(&cfqq->entity);
-	if ((!next || cfqq_keeps_head(entity_to_cfqq(next))) &&
-	    cfqq_think_time_within(cfqq, dd->tun.group_idle_ns))
-		return dd->tun.group_idle_ns;
-	return 0;
+	return cfqq_worth_waiting(cfqq) ? dd->tun.group_idle_ns : 0;
 }
 
 /* @cfqq is empty.  After an @urgent request wait only if that interrupted a slice. */
@@ -1188,8 +1198,12 @@ static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	struct cfq_data *cfqd = cfqq->cfqd;
 	u64 window_ns = 0;
 
-	if (cfqq_on_tree(cfqq) && (!urgent || cfqq_is_active(cfqq)))
-		window_ns = cfqq_idle_window_ns(cfqq, now_ns);
+	if (cfqd_dd(cfqd)->one_head && cfqq_on_tree(cfqq)) {
+		if (cfqq->sync && !urgent && cfqq->entity.st->nr == 1)
+			cfqq->entity.st->empty_since_ns = now_ns;
+		if (!urgent || cfqq_is_active(cfqq))
+			window_ns = cfqq_idle_window_ns(cfqq, now_ns);
+	}
 
 	cfqq->last_end_ns = now_ns;
 	if (window_ns) {

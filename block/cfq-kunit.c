@@ -236,17 +236,21 @@ static void cfq_test_seek_cost(struct kunit *test)
 static void cfq_test_think_time(struct kunit *test)
 {
 	const u64 limit_ns = 8 * NSEC_PER_MSEC;
-	struct cfq_queue cfqq = {};
+	const struct cfq_tunables tun = { .slice_idle_ns = limit_ns };
+	struct cfq_think_time think = {};
 	int i;
 
 	/* Nothing known yet: hope. */
-	KUNIT_EXPECT_TRUE(test, cfqq_think_time_within(&cfqq, limit_ns));
+	KUNIT_EXPECT_TRUE(test, cfq_think_time_within(&think, limit_ns));
+	cfq_add_think_time(&think, &tun, 0, 16 * NSEC_PER_MSEC);
+	cfq_add_think_time(&think, &tun, 2, 1);
+	KUNIT_EXPECT_EQ(test, think.samples, 0U);
 	for (i = 0; i < 4; i++)
-		cfqq_add_think_time(&cfqq, 16 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_FALSE(test, cfqq_think_time_within(&cfqq, limit_ns));
+		cfq_add_think_time(&think, &tun, 1, NSEC_PER_SEC);
+	KUNIT_EXPECT_FALSE(test, cfq_think_time_within(&think, limit_ns));
 	for (i = 0; i < 16; i++)
-		cfqq_add_think_time(&cfqq, NSEC_PER_MSEC);
-	KUNIT_EXPECT_TRUE(test, cfqq_think_time_within(&cfqq, limit_ns));
+		cfq_add_think_time(&think, &tun, 1, NSEC_PER_MSEC + 1);
+	KUNIT_EXPECT_TRUE(test, cfq_think_time_within(&think, limit_ns));
 }
 
 static void cfq_test_parse(struct kunit *test)

@@ -30,7 +30,7 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 
 	return dd->one_head && cfqq->sync && cfqq->entity.class != CFQ_CLASS_IDLE &&
 	       dd->tun.slice_idle_ns && !cfqq_seeky(cfqq) &&
-	       cfqq_think_time_within(cfqq, dd->tun.slice_idle_ns);
+	       cfq_think_time_within(&cfqq->think, dd->tun.slice_idle_ns);
 }
 
 /* Shorter where many wait for theirs. */

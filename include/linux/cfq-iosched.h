@@ -30,6 +30,12 @@ enum cfq_class {
 	CFQ_NR_CLASSES,
 };
 
+/* From when there is nothing until the next request: a mean, if there are samples. */
+struct cfq_think_time {
+	u64			total_ns;	/* see cfq_add_think_time() */
+	unsigned int		samples;
+};
+
 /* What competes for one share of time, least first. */
 struct cfq_service_tree {
 	struct rb_root_cached	rb;		/* by virtual time */
@@ -40,6 +46,8 @@ struct cfq_service_tree {
 	unsigned int		nr_waiting;	/* not there, but count as if they were */
 	unsigned int		total_weight;	/* of both */
 	u64			due_ns;		/* then it is sent before better classes */
+	u64			empty_since_ns;	/* queues have nothing; 0 if they have */
+	struct cfq_think_time	think;		/* until the next one has */
 	u64			borrowed_until_ns; /* pays for what was urgent */
 };
 
@@ -288,8 +296,7 @@ struct cfq_queue {
 	u64			served_ns;	/* less a part of its absence */
 
 	u64			last_end_ns;
-	u64			ttime_total_ns;	/* of thinking: cfqq_add_think_time() */
-	unsigned int		ttime_samples;
+	struct cfq_think_time	think;		/* until its next request */
 	u32			seek_history;	/* one bit a request: was it far? */
 	unsigned int		seek_samples;	/* bits of it that count */
 	sector_t		last_request_end;

@@ -69,6 +69,34 @@ idle_levels() {
 	expect "shares of device time $(shares) %" "$(distance 50 50) <= 5"
 }
 
+# take_turns: six tasks of group g that discard, one request at a time as by a lock, which takes
+# as long as a read of those that come next
+take_turns() {
+	load_flash channels=1 read_us=5000 discard_us=5000
+	make_group g
+	start_load g be/4 trim 6 0 --bs=1m
+	watch_mb 0 1500 2000 1000
+}
+
+turns_before_idle() {
+	title "tasks that take turns come before idle ones, which get at most 5 % of the time"
+	take_turns
+	start_load g idle read 4 2000
+	sleep 2
+	measure 10
+	expect "shares of device time $(shares) %" "$(ios 2) > 0 && $(share 2) <= 5"
+}
+
+turns_of_group() {
+	title "a group of tasks that take turns has as much as one of readers, within 5 pp"
+	take_turns
+	make_group readers
+	start_load readers be/4 read 4 2000
+	sleep 2
+	measure 10
+	expect "shares of device time $(shares) %" "$(distance 50 50) <= 5"
+}
+
 idle_resumes() {
 	title "the idle class goes on when the others are gone"
 	start_tasks seq 1 idle
@@ -461,9 +489,9 @@ not_hung=
 [ ! -e "$HUNG_AFTER" ] || not_hung=not_hung
 # shellcheck disable=SC2086 # none, or a name
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_levels idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd \
+	idle_levels turns_before_idle idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd \
 	rt_before_flushes rt_has_all beside_new_tasks beside_new_groups sixth \
 	favour favour_beside_thirty favour_beside_150 favour_is_bounded \
 	beside_read_ahead ahead_without_ncq rt_without_ncq beside_writeback \
 	hung_task hung_large \
-	${CONTROLLER:+hung_group} $not_hung
+	${CONTROLLER:+turns_of_group hung_group} $not_hung
