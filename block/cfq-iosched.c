@@ -1511,7 +1511,7 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd)
 /* No new request will come to @cfqd: give up its shared queues. */
 void cfq_data_exit(struct cfq_data *cfqd)
 {
-	struct cfq_queue **slot = &cfqd->shared_cfqq[0][0][0];
+	struct cfq_queue **slot = &cfqd->shared_cfqq[0][0];
 	struct cfq_queue **end = slot + sizeof(cfqd->shared_cfqq) / sizeof(*slot);
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);

@@ -358,8 +358,9 @@ static struct cfq_queue *cfqq_alloc(struct cfq_data *cfqd, bool sync,
 static struct cfq_queue *cfqd_get_shared_cfqq(struct cfq_data *cfqd, bool sync,
 					      unsigned short ioprio)
 {
-	struct cfq_queue **slot = &cfqd->shared_cfqq[sync][cfq_ioprio_to_class(ioprio)]
-						    [IOPRIO_PRIO_LEVEL(ioprio)];
+	const unsigned int nr = cfq_ioprio_to_class(ioprio) * IOPRIO_NR_LEVELS +
+				IOPRIO_PRIO_LEVEL(ioprio);
+	struct cfq_queue **slot = &cfqd->shared_cfqq[sync][min(nr, CFQ_NR_SHARED - 1U)];
 
 	if (!*slot) {
 		*slot = cfqq_alloc(cfqd, sync, ioprio);

@@ -30,6 +30,9 @@ enum cfq_class {
 	CFQ_NR_CLASSES,
 };
 
+/* Priorities: all that are idle are equal. */
+#define CFQ_NR_SHARED	(CFQ_CLASS_IDLE * IOPRIO_NR_LEVELS + 1)
+
 /* From when there is nothing until the next request: a mean, if there are samples. */
 struct cfq_think_time {
 	u64			total_ns;	/* see cfq_add_think_time() */
@@ -318,7 +321,7 @@ struct cfq_data {
 	struct cfq_trees	queues;
 	struct cfq_queue	*active_cfqq;	/* has a slice to itself */
 	/* Async, and sync for others than the tasks of the group. */
-	struct cfq_queue	*shared_cfqq[2][CFQ_NR_CLASSES][IOPRIO_NR_LEVELS];
+	struct cfq_queue	*shared_cfqq[2][CFQ_NR_SHARED];
 	unsigned int		nr_queued;	/* requests */
 	unsigned int		nr_in_driver;	/* requests */
 	unsigned int		nr_async;	/* of both */
