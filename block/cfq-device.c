@@ -136,14 +136,18 @@ cfq_rq_work(const struct cfq_driver_data *dd, struct request *rq, unsigned int b
 	return min(dd->access_work + work, CFQ_WORK_MAX);
 }
 
-/* What does @rq take by itself, without a head?  0 if unknown, or without data. */
+/*
+ * What does @rq take by itself, without a head, or of a busy device if that is more,
+ * as of one with a cache or a limited rate?  0 if unknown, or without data.
+ */
 static __always_inline u64 cfq_rq_service_ns(const struct cfq_driver_data *dd,
 					     struct request *rq, unsigned int bytes)
 {
-	const u64 *service_ns = dd->par.service_ns[rq_data_dir(rq)];
-	const unsigned int pages = cfq_pages(bytes);
+	const unsigned int pages = cfq_pages(bytes), order = cfq_size_order(pages);
+	const bool write = rq_data_dir(rq);
 
-	return bytes ? cfq_service_of(service_ns[cfq_size_order(pages)], pages) : 0;
+	return bytes ? cfq_service_of(max(dd->par.service_ns[write][order],
+					  dd->par.sizes.ns[write][order]), pages) : 0;
 }
 
 /* What will it cost?  No more than that: work costs more where little is to be done. */
@@ -262,7 +266,6 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 		return;
 	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns, own);
 	par->sample_until_ns = 0;
-	cfq_set_full_work(dd);
 	if (par->page_ns[READ] && par->page_ns[WRITE])
 		cfq_set_write_work(par);
 }
@@ -295,7 +298,7 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	struct cfq_parallelism *par = &dd->par;
 
 	if (!dd->one_head) {
-		cfq_sizes_sent(dd, rq, cfq_pages(bytes), work, now_ns);
+		cfq_sizes_sent(dd, rq, cfq_pages(bytes), work);
 		if (bytes && cfq_sample_wanted(par, rq) ?
 		    !par->probe || !cfq_alone(par->probe_beside, par->parallel) :
 		    cfq_probe_due(par, now_ns))
@@ -334,6 +337,9 @@ void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 		ns = div_u64(ns << order, sizes->pages);
 		ns = div_u64(ns * sizes->work_sent,
 			     sizes->work_sent + sizes->others_work);
+		/* So much more is no chance. */
+		if (sizes->ns[write][order] && ns >= 2 * sizes->ns[write][order])
+			sizes->tries[size] /= 2;
 		cfq_sizes_add(&sizes->ns[write][order], ns, in_driver_ns, service_ns,
 			      sizes->tries[size]);
 		if (sizes->again_ns[size] <= now_ns)
@@ -363,6 +369,7 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 	const unsigned long seen = sizes->seen & GENMASK(CFQ_NR_SIZES - 1, 0);
 	unsigned int size;
 
+	cfq_set_full_work(dd);
 	sizes->seen = 0;
 	if (sizes->trial_depth && sizes->until_ns <= now_ns)
 		cfq_sizes_tried(sizes, sizes->trial_size, now_ns);

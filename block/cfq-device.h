@@ -182,7 +182,7 @@ static inline unsigned int cfq_rq_size(struct request *rq)
 
 /* @rq is sent; nr_in_driver is that before it. */
 static inline void cfq_sizes_sent(struct cfq_driver_data *dd, struct request *rq,
-				  unsigned int pages, unsigned int work, u64 now_ns)
+				  unsigned int pages, unsigned int work)
 {
 	struct cfq_sizes *sizes = &dd->par.sizes;
 	const unsigned int part = sizes->trial_depth ? CFQ_TRIAL_OTHERS_PART :
@@ -208,7 +208,7 @@ static inline void cfq_sizes_sent(struct cfq_driver_data *dd, struct request *rq
 		return;
 	sizes->size = size;
 	sizes->nr_before = dd->nr_in_driver + 1;
-	sizes->since_ns = now_ns;
+	sizes->since_ns = dd->sent_ns;
 	sizes->sent = 1;
 	sizes->pages = pages;
 	sizes->work_sent = work;

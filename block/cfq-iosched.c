@@ -445,7 +445,8 @@ static noinline void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq, u
 		/* It was for nobody, or all in the device is stuck. */
 		dd->charged_until_ns = max(dd->charged_until_ns, now_ns);
 	}
-	dd->sent_ns = now_ns;
+	/* The time of a plug may be before that of others. */
+	dd->sent_ns = max(dd->sent_ns, now_ns);
 	if (dd->one_head && cfqq_keeps_head(cfqq))
 		cfqd->head_kept_ns = now_ns;
 	cfqq->idle_until_ns = 0;

@@ -291,6 +291,15 @@ pages_of_16k() {
 		"$(shown device read_64k_work) >= 3.5 && $(shown device read_64k_work) <= 4.5"
 }
 
+# By itself a read takes a fifth or less of what it takes of the volume
+rented() {
+	title "a volume of 100 MB/s with a burst: reads of 4 and of 256 KiB, a half each within 3 pp"
+	load_flash read_us=20 limit_mb_s=100
+	two_floods read --bs=256k
+	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
+		"$(distance 50 50) <= 3"
+}
+
 writes_of_pages() {
 	title "flash that writes 16 KiB at once: writes of 4 and 64 KiB, a half each within 3 pp"
 	load_flash page_kb=16 read_us=200 program_us=1000 erase_us=2500
@@ -676,7 +685,7 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
 	beside_light_readers levels equal_levels sizes pages_of_16k slow_sizes by_request \
-	by_request_16 writes_of_pages writes huge_writes stream streams one_page stream_owed \
+	by_request_16 rented writes_of_pages writes huge_writes stream streams one_page stream_owed \
 	thinking stream_behind own_small beside_rt discards stuck hung_group \
 	: slow_writes faster computing huger_writes large_writes idle_discards \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}

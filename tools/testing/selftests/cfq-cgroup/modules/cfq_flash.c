@@ -19,6 +19,10 @@
  * request waits for the erasure itself. Nothing is cached, so there is nothing
  * to flush.
  *
+ * As a volume that is rented it may be limited to @limit_mb_s: then a request
+ * gets to the channels when those before it and its own data have passed at
+ * that rate. What was left unused up to @burst_kb passes at once.
+ *
  * With the defaults 4 channels / 80 us give 50000 reads of 4 KB a second.
  *
  * Account
@@ -74,6 +78,14 @@ static unsigned int interface_us = 5;
 module_param(interface_us, uint, 0444);
 MODULE_PARM_DESC(interface_us, "way from the host to the channels, us (default 5)");
 
+static unsigned int limit_mb_s;
+module_param(limit_mb_s, uint, 0444);
+MODULE_PARM_DESC(limit_mb_s, "data that may pass, MB/s (default 0: no limit)");
+
+static unsigned int burst_kb = 1024;
+module_param(burst_kb, uint, 0444);
+MODULE_PARM_DESC(burst_kb, "data that pass at once after a pause, KiB (default 1024)");
+
 static unsigned int queue_depth = 128;
 module_param(queue_depth, uint, 0444);
 MODULE_PARM_DESC(queue_depth, "requests in the device (default 128)");
@@ -105,6 +117,7 @@ struct flash_channel {
 struct flash {
 	struct cfq_device dev;
 	u64 erasures;
+	u64 passed_ns;			/* what came so far has by then */
 	struct flash_channel channel[FLASH_MAX_CHANNELS];
 };
 
@@ -175,6 +188,11 @@ static void flash_done(struct flash *flash, struct flash_channel *c)
 	cfq_finish(&flash->dev, &part->owner->cmd);
 }
 
+static u64 flash_data_ns(u64 bytes)
+{
+	return div_u64(bytes * 1000, limit_mb_s);
+}
+
 static void flash_submit(struct cfq_device *dev, struct cfq_cmd *cmd, u64 now)
 {
 	struct flash *flash = to_flash(dev);
@@ -188,6 +206,14 @@ static void flash_submit(struct cfq_device *dev, struct cfq_cmd *cmd, u64 now)
 		pages = (cmd->lba + cmd->sectors - 1) / page_sectors - first + 1;
 	else
 		pages = cmd->op == REQ_OP_DISCARD && discard_us ? channels : 0;
+
+	if (limit_mb_s) {
+		const u64 burst_ns = flash_data_ns(burst_kb << 10);
+
+		flash->passed_ns = max(flash->passed_ns, now - min(now, burst_ns)) +
+				   flash_data_ns(cmd->sectors << SECTOR_SHIFT);
+		fc->ready_ns = max(fc->ready_ns, flash->passed_ns);
+	}
 
 	/* Page i, i + channels, ... of the request are on the same channel. */
 	fc->parts_left = clamp(pages, 1, channels);
@@ -282,6 +308,8 @@ static int __init flash_init(void)
 		{ "erase_pages", erase_pages, 0, 1000000 },
 		{ "discard_us", discard_us, 0, 1000000 },
 		{ "interface_us", interface_us, 0, 100000 },
+		{ "limit_mb_s", limit_mb_s, 0, 100000 },
+		{ "burst_kb", burst_kb, 0, 1000000 },
 		{ "queue_depth", queue_depth, 1, 10240 },
 	};
 	int ret;
