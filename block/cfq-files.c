@@ -202,6 +202,9 @@ static void cfqd_count_requests(const struct cfq_data *group,
 			*queued += waiting;
 			*inflight += sent;
 		}
+		/* It never had one below. */
+		if (data_race(group->queues.above) == &group->self.entity)
+			break;
 	}
 }
 

@@ -141,13 +141,14 @@ static void cfq_follow(struct cgroup_subsys_state *css)
 	cfq_settings_free(&devices);
 }
 
-static void cfq_follow_groups(struct cgroup_subsys_state *top)
+/* All from @top down, or only its children. */
+static void cfq_follow_groups(struct cgroup_subsys_state *top, bool all)
 {
 	struct cgroup_subsys_state *css;
 
 	rcu_read_lock();
 	css_for_each_descendant_pre(css, top) {
-		if (css_tryget_online(css)) {
+		if ((all || css->parent == top) && css_tryget_online(css)) {
 			rcu_read_unlock();
 			cfq_follow(css);
 			rcu_read_lock();
@@ -204,7 +205,7 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 		return 0;
 	/* Nobody renames or moves what is open. */
 	name = file->dentry->d_name.name;
-	/* Groups below may have come, or got those files. */
+	/* Children may have come, or got those files. */
 	below = !strcmp(name, "cgroup.subtree_control");
 	if (!below && match_string(cfq_followed_files,
 				   ARRAY_SIZE(cfq_followed_files), name) < 0)
@@ -214,7 +215,7 @@ static int cfq_follow_event(struct fsnotify_group *group, u32 mask,
 	/* Who has written may not be allowed to read. */
 	old = override_creds(kernel_cred());
 	if (css && below)
-		cfq_follow_groups(css);
+		cfq_follow_groups(css, false);
 	else if (css)
 		cfq_follow(css);
 	else if (!below)
@@ -284,7 +285,7 @@ static void cfq_follow_begin(struct work_struct *work)
 	if (ret)
 		cfq_follow_failed(ret);
 	else if (mnt && xchg(&cfq_follow_all, 0))
-		cfq_follow_groups(cfq_cgroup_css(cfq_root_cgroup()));
+		cfq_follow_groups(cfq_cgroup_css(cfq_root_cgroup()), true);
 }
 
 /*

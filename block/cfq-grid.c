@@ -47,28 +47,21 @@ cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
 	return NULL;
 }
 
-/*
- * Virtual times of each class are its own: what is owed there stays until a
- * member is back.
- */
+/* The virtual times of each class are its own: @member stays as far ahead. */
 static void member_change_class(struct cfq_member *member, enum cfq_class class)
 {
 	struct cfq_data *active = member->group->cfqmd->active_cfqd;
 	struct cfq_entity *entity = &member->entity;
+	const s64 lead = entity->vdisktime - member_tree(member)->min_vdisktime;
 	const bool busy = entity->st;
-	struct cfq_service_tree *st;
 
 	if (busy)
 		cfq_st_del(entity);
-	member->left_vdisktime[entity->class] = entity->vdisktime;
 	entity->class = class;
-	entity->vdisktime = member->left_vdisktime[class];
-	st = member_tree(member);
-	if ((s64)(entity->vdisktime - st->min_vdisktime) < 0)
-		entity->vdisktime = st->min_vdisktime;
+	entity->vdisktime = member_tree(member)->min_vdisktime + max(lead, 0);
 	if (busy)
-		cfq_st_add(st, entity, 0);
-	if (active)
+		cfq_st_add(member_tree(member), entity, 0);
+	if (active && busy)
 		active->turn_cut = true;
 }
 
@@ -141,12 +134,15 @@ static void cfq_grid_link(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd,
 	cfqd->tasks.entity.class = CFQ_CLASS_BE;
 	RB_CLEAR_NODE(&cfqd->tasks.line_node);
 	cfqd->self.group = parent;
-	cfqd->self.entity.class = CFQ_CLASS_BE;
+	cfqd->self.entity.class = cfqc->class;
 	RB_CLEAR_NODE(&cfqd->self.line_node);
 	INIT_LIST_HEAD(&cfqd->waiters);
 	cfqd->queues.above = parent ? &cfqd->self.entity : &cfqd->tasks.entity;
 	if (parent) {
 		cfqd->self.entity.trees = &parent->members;
+		/* Behind the clock, whatever it is by now. */
+		cfqd->self.entity.vdisktime =
+			member_tree(&cfqd->self)->min_vdisktime - S64_MAX / 2;
 		cfqd->members.above = &cfqd->self.entity;
 		parent->ref++;
 		cfqd_separate_tasks(parent);
@@ -182,10 +178,8 @@ void cfq_group_put(struct cfq_data *cfqd)
 		struct cfq_data *parent = cfqd->self.group;
 
 		list_del_rcu(&cfqd->column_node);
-		if (WARN_ON_ONCE(member_counts(cfqd_leaf(cfqd))))
-			cfq_group_not_busy(cfqd, 0);
-		if (cfqmd->active_cfqd == cfqd)
-			cfq_groups_end_turn(cfqmd, 0, "left");
+		WARN_ON_ONCE(member_counts(cfqd_leaf(cfqd)) ||
+			     cfqmd->active_cfqd == cfqd);
 		if (cfqmd->sync_writer == cfqd)
 			cfqmd->sync_writer = NULL;
 		if (parent)
@@ -333,13 +327,11 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	struct cfq_data *cfqd, *next;
 
 	guard(mutex)(&cfq_grid_mutex);
-	guard(cfq_lock)(cfqmd);
 	/* What is freed besides @cfqd is above it, so before it on the list. */
-	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node) {
-		cfq_expire_active(cfqd, ktime_get_ns(), "turn");
-		if (cfqd->cfqc)
-			cfq_grid_unlink(cfqd);
-	}
+	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node)
+		scoped_guard(cfq_lock, cfqmd)
+			if (cfqd->cfqc)
+				cfq_grid_unlink(cfqd);
 	WARN_ON_ONCE(!list_empty(&cfqmd->column));
 }
 
@@ -354,6 +346,9 @@ void cfq_groups_show(struct cfq_meta_data *cfqmd, struct seq_file *m)
 		const struct cfq_member *member = cfqd_set_member(cfqd);
 		char path[256] = "(removed)", limit[16] = "max";
 
+		/* It is shown again, with more room. */
+		if (seq_has_overflowed(m))
+			break;
 		if (cfqd->max_held != CFQ_NO_LIMIT)
 			snprintf(limit, sizeof(limit), "%u", cfqd->max_held);
 		if (cfqd->cfqc)

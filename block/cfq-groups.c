@@ -320,7 +320,8 @@ static bool cfq_few_wait_behind(const struct cfq_data *cfqd)
 			continue;
 		other = member_cfqd(entity_to_member(rival));
 		/* It has requests of its own tasks only. */
-		return other->nr_queued && other->nr_ready == 1 &&
+		return other->nr_queued &&
+		       (rival == &other->tasks.entity || other->nr_ready == 1) &&
 		       !member_in_line(cfqd_leaf(other)) &&
 		       cfqd_nr_descriptors(other) <= CFQ_FEW_REQUESTS;
 	}

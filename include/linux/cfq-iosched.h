@@ -76,7 +76,6 @@ struct cfq_entity {
 struct cfq_member {
 	struct cfq_entity	entity;
 	struct cfq_data		*group;		/* where it competes; NULL for the root */
-	u64			left_vdisktime[CFQ_NR_CLASSES]; /* when class changed */
 	struct rb_node		line_node;	/* empty if no task of it is in line */
 	u64			line_vdisktime;	/* when it was sorted there */
 	bool			waiting;	/* on no tree, but it counts there */

@@ -305,6 +305,22 @@ quiet_reader() {
 	nobody_waits 200
 }
 
+# Its own tasks have weight 100
+reader_above() {
+	title "a reader above a group with a flood, 4 : 1: its share, and no request takes 250 ms"
+	load_disk
+	make_group up
+	make_group up/others 7
+	load_with_log up - read 1 0 --ramp_time=2
+	start_load up/others - read 2 250 --ioengine=libaio --iodepth=32
+	watch_mb 0 250 250 500
+	sleep 2
+	measure 20
+	stop_loads
+	expect "shares of device time $(shares) %" "$(distance 80 20) <= 1"
+	nobody_waits 250
+}
+
 # Four requests, with a wait each
 large_reader() {
 	local ms=0
@@ -330,4 +346,5 @@ grep -qs O "/sys/module/$SCHED/taint" || by_default=by_default
 # shellcheck disable=SC2086 # none, or a name
 run_cases many_tasks deeper written_back unknown uneven newcomer $by_default no_ncq \
 	classes_without_descriptors few_descriptors fewest_descriptors slow_descriptors \
-	more_groups_than_descriptors lone_readers few_readers beside_few quiet_reader large_reader
+	more_groups_than_descriptors lone_readers few_readers beside_few quiet_reader large_reader \
+	reader_above
