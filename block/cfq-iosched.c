@@ -1379,26 +1379,24 @@ static void cfq_release_request(struct request *rq, bool came_back)
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_data *cfqd = rq_cfqq(rq)->cfqd;
 	struct cfq_done done;
-	unsigned long flags;
 
 	rq_to_done(rq, &done, ktime_get_ns());
-	spin_lock_irqsave(&cfqmd->lock, flags);
-	cfq_take_done(cfqmd);
-	if (rq->rq_flags & RQF_STARTED) {
-		/* Do not learn from it. */
-		if (cfqmd->dd.par.probe == rq)
-			cfqmd->dd.par.probe = NULL;
-		cfqmd->dd.par.sizes.size = CFQ_NR_SIZES;
-		cfqq_completed(done.cfqq, &done);
+	scoped_guard(cfq_lock_irqsave, cfqmd) {
+		if (rq->rq_flags & RQF_STARTED) {
+			/* Do not learn from it. */
+			if (cfqmd->dd.par.probe == rq)
+				cfqmd->dd.par.probe = NULL;
+			cfqmd->dd.par.sizes.size = CFQ_NR_SIZES;
+			cfqq_completed(done.cfqq, &done);
+		}
+		/* It keeps its place within limits. */
+		if ((done.charged & RQ_HELD) && came_back)
+			rq->elv.priv[1] = cfqd;
+		else if (done.charged & RQ_HELD)
+			cfq_group_release(cfqd);
+		cfqq_count_async(done.cfqq, -1);
+		cfqq_put(done.cfqq);
 	}
-	/* It keeps its place within limits. */
-	if ((done.charged & RQ_HELD) && came_back)
-		rq->elv.priv[1] = cfqd;
-	else if (done.charged & RQ_HELD)
-		cfq_group_release(cfqd);
-	cfqq_count_async(done.cfqq, -1);
-	cfqq_put(done.cfqq);
-	spin_unlock_irqrestore(&cfqmd->lock, flags);
 	cfq_take_completed(cfqmd, done.end_ns);
 }
 

@@ -156,12 +156,14 @@ unsigned int cfq_descriptors_for(const struct cfq_waiter *waiter)
 	const struct cfq_queue *cfqq = waiter->cfqq;
 	unsigned int most = all;
 
-	if (!waiter->overdue && waiter->sync && cfqq &&
-	    cfqq->nr_queued + cfqq->nr_in_driver >= CFQ_KEPT_FROM)
-		most -= all / CFQ_KEPT_OF * CFQ_KEPT_FROM;
-	if (!waiter->overdue && waiter->class != CFQ_CLASS_RT && cfqmd->dd.rt_until_ns &&
-	    cfqmd->dd.rt_until_ns > ktime_get_ns())
-		most -= all / CFQ_KEPT_FOR_RT;
+	if (!waiter->overdue) {
+		if (waiter->sync && cfqq &&
+		    cfqq->nr_queued + cfqq->nr_in_driver >= CFQ_KEPT_FROM)
+			most -= all / CFQ_KEPT_OF * CFQ_KEPT_FROM;
+		if (waiter->class != CFQ_CLASS_RT && cfqmd->dd.rt_until_ns &&
+		    cfqmd->dd.rt_until_ns > ktime_get_ns())
+			most -= all / CFQ_KEPT_FOR_RT;
+	}
 	if (cfq_nr_descriptors(cfqmd) >= most)
 		return 0;
 	return waiter->sync ? most : cfq_descriptors_of(cfqmd->dd.queue, false);
@@ -581,7 +583,6 @@ void cfq_give_up_request(struct request *rq)
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_data *place = rq->elv.priv[1];
 	struct cfq_io_cq *cic = NULL;
-	unsigned long flags;
 
 	/* That of a flush has ended when it came. */
 	if (rq->elv.icq && !(rq->rq_flags & RQF_STARTED) && !rq->flush.seq)
@@ -589,10 +590,9 @@ void cfq_give_up_request(struct request *rq)
 	if (!place && likely(!cic || !READ_ONCE(cic->nr_admitted)))
 		return;
 
-	spin_lock_irqsave(&cfqmd->lock, flags);
+	guard(cfq_lock_irqsave)(cfqmd);
 	if (place)
 		cfq_group_release(place);
 	if (cic)
 		cic_end_admission(cic);
-	spin_unlock_irqrestore(&cfqmd->lock, flags);
 }
