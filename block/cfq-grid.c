@@ -50,7 +50,6 @@ cfqc_device_settings(const struct cfq_cgroup *cfqc, dev_t dev)
 /* The virtual times of each class are its own: @member stays as far ahead. */
 static void member_change_class(struct cfq_member *member, enum cfq_class class)
 {
-	struct cfq_data *active = member->group->cfqmd->active_cfqd;
 	struct cfq_entity *entity = &member->entity;
 	const s64 lead = entity->vdisktime - member_tree(member)->min_vdisktime;
 	const bool busy = entity->st;
@@ -61,8 +60,8 @@ static void member_change_class(struct cfq_member *member, enum cfq_class class)
 	entity->vdisktime = member_tree(member)->min_vdisktime + max(lead, 0);
 	if (busy)
 		cfq_st_add(member_tree(member), entity, 0);
-	if (active && busy)
-		active->turn_cut = true;
+	if (busy && member_with_turn(member))
+		member->group->cfqmd->active_cfqd->turn_cut = true;
 }
 
 static void member_set(struct cfq_member *member, enum cfq_class class,

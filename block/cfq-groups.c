@@ -147,18 +147,12 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 /* @member has something to do: if it goes before the active group, cut the turn short. */
 static void cfq_member_preempt(struct cfq_member *member, bool was_away)
 {
-	struct cfq_data *active = member->group->cfqmd->active_cfqd;
-	struct cfq_member *rival;
+	const struct cfq_member *rival = member_with_turn(member);
 
-	if (!active || active->turn_cut)
-		return;
-	rival = cfqd_leaf(active);
-	while (rival->group && rival->group != member->group)
-		rival = member_above(rival);
-	if (rival->group && (rival->entity.class > member->entity.class ||
-			     (rival->entity.class == member->entity.class && was_away &&
-			      cfq_entity_lead(&rival->entity, &member->entity) > 0)))
-		active->turn_cut = true;
+	if (rival && (rival->entity.class > member->entity.class ||
+		      (rival->entity.class == member->entity.class && was_away &&
+		       cfq_entity_lead(&rival->entity, &member->entity) > 0)))
+		member->group->cfqmd->active_cfqd->turn_cut = true;
 }
 
 /*

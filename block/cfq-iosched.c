@@ -820,16 +820,18 @@ static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 #define CFQ_COOPERATORS		16
 
 /*
- * Give the rest of the slice of @active to a queue of its class near the head,
- * or NULL.
+ * Give the rest of the slice of @active to a queue of its class near the head, no
+ * more than a base slice ahead of it; or NULL.
  */
 static struct cfq_queue *cfq_pass_slice(const struct cfq_queue *active, u64 now_ns)
 {
 	struct cfq_entity *entity = cfq_st_first(active->entity.st);
-	const sector_t head = cfqd_dd(active->cfqd)->last_position;
-	int nr;
+	const struct cfq_driver_data *dd = cfqd_dd(active->cfqd);
+	const sector_t head = dd->last_position;
 
-	for (nr = 0; entity && nr < CFQ_COOPERATORS; entity = cfq_st_next(entity), nr++) {
+	for (int nr = 0; entity && nr < CFQ_COOPERATORS &&
+	     cfq_entity_lead(entity, &active->entity) <= (s64)dd->tun.slice_ns[1];
+	     entity = cfq_st_next(entity), nr++) {
 		struct cfq_queue *cfqq = entity_to_cfqq(entity);
 
 		if (cfqq->sync && cfqq->nr_queued &&

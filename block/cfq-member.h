@@ -51,6 +51,17 @@ static inline struct cfq_service_tree *member_tree(const struct cfq_member *memb
 	return cfq_entity_tree(&member->entity);
 }
 
+/* Who has the turn: a rival of @member, or itself; NULL if it is of no rival. */
+static inline struct cfq_member *member_with_turn(const struct cfq_member *member)
+{
+	struct cfq_data *active = member->group->cfqmd->active_cfqd;
+	struct cfq_member *rival = active ? cfqd_leaf(active) : NULL;
+
+	while (rival && rival->group != member->group)
+		rival = rival->group ? member_above(rival) : NULL;
+	return rival;
+}
+
 /* On its tree, or as it waits for descriptors. */
 static inline bool member_counts(const struct cfq_member *member)
 {

@@ -33,15 +33,17 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 	       cfq_think_time_within(&cfqq->think, dd->tun.slice_idle_ns);
 }
 
-/* Shorter where many wait for theirs. */
+/* Shorter where many of its class wait for theirs. */
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
 {
 	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
 	u64 slice_ns = cfq_prio_slice_ns(tun->slice_ns[cfqq->sync],
 					 IOPRIO_PRIO_LEVEL(cfqq->ioprio));
 
-	return tun->low_latency && cfqq->sync ?
-	       cfq_latency_slice_ns(tun, slice_ns, cfqq->cfqd->nr_sync_busy) : slice_ns;
+	return !tun->low_latency || !cfqq->sync ? slice_ns :
+	       cfq_latency_slice_ns(tun, slice_ns,
+				    min(cfqq->cfqd->nr_sync_busy,
+					cfq_entity_tree(&cfqq->entity)->nr));
 }
 
 static void cfqq_update_weight(struct cfq_queue *cfqq)
@@ -158,6 +160,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
+	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	s64 credit_ns = 0;
 
@@ -167,8 +170,11 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	 * and is as good as new after a while.
 	 */
 	if (!cfqq->sent_ns) {
-		credit_ns = -cfq_vdisktime_delta(min(cfqq->cost_ns, cfqq_slice_ns(cfqq)),
-						 cfqq->entity.weight);
+		const s64 most_ns = cfq_vdisktime_delta(cfqq_slice_ns(cfqq),
+							cfqq->entity.weight);
+
+		credit_ns = -clamp((s64)(st->came_vdisktime - st->min_vdisktime),
+				   min_t(s64, cfqq->cost_ns, most_ns), most_ns);
 	} else if (dd->one_head) {
 		/* The time of a plug may be before its last request's end. */
 		const u64 away_ns = now_ns - min(now_ns, cfqq->last_end_ns);
@@ -177,7 +183,7 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 			    dd->tun.slice_ns[1] : cfqq_slice_ns(cfqq);
 		cfqq->served_ns -= min(cfqq->served_ns, away_ns / CFQ_FAVOURS_PART);
 	}
-	cfq_st_add(cfq_entity_tree(&cfqq->entity), &cfqq->entity, credit_ns);
+	cfq_st_add(st, &cfqq->entity, credit_ns);
 	cfqd->nr_sync_busy += cfqq->sync;
 	cfq_group_became_busy(cfqd, urgent, now_ns);
 }
@@ -308,9 +314,12 @@ void cfqq_put(struct cfq_queue *cfqq)
  */
 void cfqq_disown(struct cfq_queue *cfqq)
 {
+	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	bool waited_for = cfqmd->dd.strict;
 
+	if (cfqq->sent_ns && (s64)(cfqq->entity.vdisktime - st->came_vdisktime) > 0)
+		st->came_vdisktime = cfqq->entity.vdisktime;
 	WRITE_ONCE(cfqq->owned, false);
 	if (cfqq->nr_in_driver)
 		cfq_done_meanwhile(cfqmd);

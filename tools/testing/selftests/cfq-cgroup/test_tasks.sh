@@ -359,6 +359,62 @@ beside_streams() {
 	start_load g be/4 read 1 10000
 }
 
+# Each reads 2 MB, some of a slice
+new_streams() {
+	# shellcheck disable=SC2016 # expanded by who runs it
+	run_as g - sh -c 'i=0; while :; do i=$(((i * 7919 + 13) % 1200))
+		$1 if=$0 of=/dev/null bs=128k count=16 skip=$((160000 + i * 64)) iflag=direct \
+			2>/dev/null
+	done' "$DEV" "$DD"
+}
+
+beside_new_streams() {
+	title "ever new tasks that read 2 MB each have what one has beside ten streams, at most"
+	load_disk
+	echo 0 >"$QUEUE/iosched/low_latency"
+	make_group g
+	start_load g - seq 10 0
+	watch_mb 0 2500 20000 9600
+	sleep 1
+	new_streams &
+	LOADS="$LOADS $!"
+	sleep 1
+	measure 20
+	expect "shares of device time $(shares) %" "$(share 2) >= 5 && $(share 2) <= 10"
+}
+
+streams_beside_idle() {
+	local alone
+
+	title "thirty idle tasks beside two streams of their group cost these a tenth at most"
+	load_disk
+	make_group g
+	start_load g be/4 seq 2 0
+	watch_mb 0 500
+	sleep 1
+	measure 4
+	alone=$(ios 1)
+	start_load g idle read 30 10000
+	sleep 3
+	measure 8
+	expect "requests in 4 s: alone $alone, beside them $(($(ios 1) / 2))" \
+		"$(ios 1) / 2 >= 0.9 * $alone"
+}
+
+# Who is next has one request at a time, and another one near it always more
+slices_passed_on() {
+	title "two that read one file again and again leave a third one a quarter of the time"
+	load_disk read_ahead_kb=0
+	make_group g
+	start_load g - seq 1 0 --size=4m --bs=4k
+	start_load g - seq 1 0 --size=4m --ioengine=libaio --iodepth=8
+	start_load g - seq 1 10000
+	watch_mb 0 4 10000 250
+	sleep 1
+	measure 10
+	expect "shares of device time $(shares) %" "$(share 2) >= 25"
+}
+
 sixth() {
 	title "one that reads here and there beside five streams has a sixth of the time"
 	beside_streams 0
@@ -490,7 +546,7 @@ not_hung=
 # shellcheck disable=SC2086 # none, or a name
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
 	idle_levels turns_before_idle idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd \
-	rt_before_flushes rt_has_all beside_new_tasks beside_new_groups sixth \
+	rt_before_flushes rt_has_all beside_new_tasks beside_new_groups beside_new_streams streams_beside_idle slices_passed_on sixth \
 	favour favour_beside_thirty favour_beside_150 favour_is_bounded \
 	beside_read_ahead ahead_without_ncq rt_without_ncq beside_writeback \
 	hung_task hung_large \
