@@ -41,8 +41,11 @@
 #define CFQ_COST_UNKNOWN_NS	(2 * NSEC_PER_MSEC)
 #define CFQ_PAGE_UNKNOWN_NS	(50 * NSEC_PER_USEC)
 
-/* Time in which a sample of a request by itself must be had, or never. */
-#define CFQ_SAMPLE_WAIT_NS	(100 * NSEC_PER_MSEC)
+/*
+ * Time in which a sample of a request by itself must be had, or never: a USB stick
+ * may take a third of a second for one.
+ */
+#define CFQ_SAMPLE_WAIT_NS	(400 * NSEC_PER_MSEC)
 
 /*
  * What is sent next waits for all in the device, which gains of many requests,
@@ -150,12 +153,18 @@ static __always_inline u64 cfq_rq_service_ns(const struct cfq_driver_data *dd,
 					  dd->par.sizes.ns[write][order]), pages) : 0;
 }
 
-/* What will it cost?  No more than that: work costs more where little is to be done. */
+/*
+ * What will it cost?  No more than that, as work costs more where little is to be
+ * done; unless the device does not even do one at a time so fast.
+ */
 static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
 					  struct request *rq, unsigned int bytes,
 					  unsigned int work)
 {
-	return min_not_zero(cfq_rq_service_ns(dd, rq, bytes), cfq_work_cost_ns(dd, work));
+	const u64 cost_ns = cfq_work_cost_ns(dd, work);
+
+	return dd->par.parallel < CFQ_PARALLEL_ONE ? cost_ns :
+		min_not_zero(cfq_rq_service_ns(dd, rq, bytes), cost_ns);
 }
 
 /*

@@ -464,8 +464,11 @@ static noinline void cfqq_dispatch(struct cfq_queue *cfqq, struct request *rq, u
 	cfqd->nr_in_driver++;
 	cfqq->nr_in_driver++;
 
-	if (!cfqq->nr_queued)
+	if (!cfqq->nr_queued) {
+		/* It may have to wait for what is there now. */
+		cfqq->lost_ns = now_ns + cfq_stuck_ns(dd);
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
+	}
 }
 
 /* @rq of @cfqq, where it was queued, is sent; what follows it is nearest to its end. */

@@ -224,7 +224,6 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 /* Stop waiting for what hangs in the device.  Return: whether something did. */
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	const u64 stuck_ns = cfq_stuck_ns(&cfqmd->dd);
 	struct cfq_queue *cfqq;
 	bool ended = false;
 
@@ -232,7 +231,7 @@ bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	while ((cfqq = list_first_entry_or_null(&cfqmd->sent_cfqqs,
 						struct cfq_queue, idle_node)) &&
-	       cfqq->sent_ns + stuck_ns <= now_ns) {
+	       cfqq->lost_ns <= now_ns) {
 		if (cfqq_is_active(cfqq))
 			cfq_expire_active(cfqq->cfqd, now_ns, "idle");
 		cfqq_leave(cfqq, now_ns);

@@ -290,6 +290,7 @@ struct cfq_queue {
 	unsigned int		nr_in_line;	/* tasks, for a descriptor */
 
 	u64			sent_ns;	/* when the last request was */
+	u64			lost_ns;	/* not waited for from then on: all is sent */
 	u64			cost_ns;	/* of a request, about */
 	u64			slice_start_ns;	/* while active */
 	u64			slice_used_ns;

@@ -293,11 +293,28 @@ pages_of_16k() {
 
 # By itself a read takes a fifth or less of what it takes of the volume
 rented() {
-	title "a volume of 100 MB/s with a burst: reads of 4 and of 256 KiB, a half each within 3 pp"
+	title "a volume of 100 MB/s with a burst: reads of 4 and 256 KiB, a half each within 3 pp"
 	load_flash read_us=20 limit_mb_s=100
 	two_floods read --bs=256k
 	expect "shares of device time $(shares) %, of $(ios 1) and $(ios 2) requests" \
 		"$(distance 50 50) <= 3"
+}
+
+# A trial of these would take too long
+rented_slow() {
+	title "a volume of 20 MB/s: reads of 4 KiB come to such of 1 MiB, a half each within 5 pp"
+	load_flash read_us=20 limit_mb_s=20
+	make_group g1
+	make_group g2
+	# shellcheck disable=SC2086 # options
+	start_load g1 - read 4 0 $DEEP --bs=1m
+	watch_mb 0 1000 1000 1000
+	sleep 3
+	# shellcheck disable=SC2086 # options
+	start_load g2 - read 4 1000 $DEEP
+	sleep 1
+	measure 8
+	expect "shares of device time $(shares) %" "$(distance 50 50) <= 5"
 }
 
 writes_of_pages() {
@@ -609,6 +626,40 @@ discards() {
 	expect "shares of device time $(shares) %, of $(ios 1) reads" "$(distance 50 50) <= 10"
 }
 
+# A write takes 0.3 s, ten times as long as a read
+usb_stick() {
+	title "a stream beside writes of 128 KiB on a USB stick: half of the time each, within 10 pp"
+	load_flash channels=1 read_us=1000 program_us=10000 erase_us=50000 erase_pages=64
+	make_group g1
+	make_group g2
+	start_load g1 - seq 1 0
+	start_load g2 - write 1 1000 --bs=128k
+	watch_mb 0 1000 1000 1000
+	sleep 2
+	measure 10
+	expect "shares of device time $(shares) %" "$(distance 50 50) <= 10"
+}
+
+# Each waits for one of 109 ms
+behind_long() {
+	local alone
+
+	title "a reader beside writes of 109 ms has 0.9 of its share, as none of its requests is lost"
+	load_flash channels=1 read_us=300 program_us=3400 erase_pages=0
+	make_group g1
+	make_group g2
+	start_load g1 - read 1 0
+	watch_mb 0 1000 1000 1000
+	sleep 1
+	measure 2
+	alone=$(ios 1)
+	start_load g2 - write 1 1000 --bs=128k
+	sleep 2
+	measure 8
+	expect "$(ios 1) reads in 8 s, $alone alone in 2; shares of device time $(shares) %" \
+		"$(ios 1) / 4 >= 0.45 * $alone"
+}
+
 # Before the first write, few reads are to be in the device; with these there are too many.
 stuck() {
 	title "requests that hang in the device do not hold up the others"
@@ -685,7 +736,8 @@ OUR_KERNEL=
 [ "$CONTROLLER" != cfq ] || OUR_KERNEL=y
 run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
 	beside_light_readers levels equal_levels sizes pages_of_16k slow_sizes by_request \
-	by_request_16 rented writes_of_pages writes huge_writes stream streams one_page stream_owed \
-	thinking stream_behind own_small beside_rt discards stuck hung_group \
+	by_request_16 rented rented_slow writes_of_pages writes huge_writes stream streams \
+	one_page stream_owed thinking stream_behind own_small beside_rt usb_stick behind_long discards \
+	stuck hung_group \
 	: slow_writes faster computing huger_writes large_writes idle_discards \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}

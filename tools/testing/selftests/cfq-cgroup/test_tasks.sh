@@ -545,8 +545,9 @@ not_hung=
 [ ! -e "$HUNG_AFTER" ] || not_hung=not_hung
 # shellcheck disable=SC2086 # none, or a name
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_levels turns_before_idle idle_resumes levels_seq levels_random rt_before_crowd be_before_crowd \
-	rt_before_flushes rt_has_all beside_new_tasks beside_new_groups beside_new_streams streams_beside_idle slices_passed_on sixth \
+	idle_levels turns_before_idle idle_resumes levels_seq levels_random rt_before_crowd \
+	be_before_crowd rt_before_flushes rt_has_all beside_new_tasks beside_new_groups \
+	beside_new_streams streams_beside_idle slices_passed_on sixth \
 	favour favour_beside_thirty favour_beside_150 favour_is_bounded \
 	beside_read_ahead ahead_without_ncq rt_without_ncq beside_writeback \
 	hung_task hung_large \
