@@ -628,7 +628,7 @@ discards() {
 
 # A write takes 0.3 s, ten times as long as a read
 usb_stick() {
-	title "a stream beside writes of 128 KiB on a USB stick: half of the time each, within 10 pp"
+	title "a stream beside writes of 128 KiB on a USB stick: half of the time, within 10 pp"
 	load_flash channels=1 read_us=1000 program_us=10000 erase_us=50000 erase_pages=64
 	make_group g1
 	make_group g2
@@ -644,7 +644,7 @@ usb_stick() {
 behind_long() {
 	local alone
 
-	title "a reader beside writes of 109 ms has 0.9 of its share, as none of its requests is lost"
+	title "a reader beside writes of 109 ms has 0.9 of its share: none of its reads is lost"
 	load_flash channels=1 read_us=300 program_us=3400 erase_pages=0
 	make_group g1
 	make_group g2
@@ -737,7 +737,7 @@ OUR_KERNEL=
 run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
 	beside_light_readers levels equal_levels sizes pages_of_16k slow_sizes by_request \
 	by_request_16 rented rented_slow writes_of_pages writes huge_writes stream streams \
-	one_page stream_owed thinking stream_behind own_small beside_rt usb_stick behind_long discards \
-	stuck hung_group \
+	one_page stream_owed thinking stream_behind own_small beside_rt usb_stick behind_long \
+	discards stuck hung_group \
 	: slow_writes faster computing huger_writes large_writes idle_discards \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
