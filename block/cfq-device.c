@@ -155,7 +155,7 @@ static __always_inline u64 cfq_rq_service_ns(const struct cfq_driver_data *dd,
 
 /*
  * What will it cost?  No more than that, as work costs more where little is to be
- * done; unless the device does not even do one at a time so fast.
+ * done; unless there is, and the device does not even do one at a time so fast.
  */
 static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
 					  struct request *rq, unsigned int bytes,
@@ -163,8 +163,8 @@ static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
 {
 	const u64 cost_ns = cfq_work_cost_ns(dd, work);
 
-	return dd->par.parallel < CFQ_PARALLEL_ONE ? cost_ns :
-		min_not_zero(cfq_rq_service_ns(dd, rq, bytes), cost_ns);
+	return dd->par.parallel < CFQ_PARALLEL_ONE && dd->nr_in_driver >= CFQ_BUSY_TIMES ?
+	       cost_ns : min_not_zero(cfq_rq_service_ns(dd, rq, bytes), cost_ns);
 }
 
 /*
@@ -346,9 +346,6 @@ void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 		ns = div_u64(ns << order, sizes->pages);
 		ns = div_u64(ns * sizes->work_sent,
 			     sizes->work_sent + sizes->others_work);
-		/* So much more is no chance. */
-		if (sizes->ns[write][order] && ns >= 2 * sizes->ns[write][order])
-			sizes->tries[size] /= 2;
 		cfq_sizes_add(&sizes->ns[write][order], ns, in_driver_ns, service_ns,
 			      sizes->tries[size]);
 		if (sizes->again_ns[size] <= now_ns)
@@ -406,8 +403,8 @@ void cfq_sizes_look(struct cfq_driver_data *dd, u64 now_ns)
 }
 
 /*
- * May @rq be sent in a trial?  A few others may: of little work, as far as is known,
- * and by what they take by themselves of little time, which no request takes more of.
+ * May @rq be sent in a trial?  A few others may: of little work and little time, as
+ * far as is known.
  */
 bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 {

@@ -33,7 +33,7 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 	       cfq_think_time_within(&cfqq->think, dd->tun.slice_idle_ns);
 }
 
-/* Shorter where many of its class wait for theirs. */
+/* Shorter where many wait for theirs; who is not of its class does not count. */
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
 {
 	const struct cfq_tunables *tun = &cfqd_dd(cfqq->cfqd)->tun;
@@ -170,7 +170,9 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	 * and is as good as new after a while.
 	 */
 	if (!cfqq->sent_ns) {
-		const s64 most_ns = cfq_vdisktime_delta(cfqq_slice_ns(cfqq),
+		/* So that it can still be favoured. */
+		const s64 most_ns = cfq_vdisktime_delta(min(cfqq_slice_ns(cfqq),
+							    dd->tun.slice_ns[1]),
 							cfqq->entity.weight);
 
 		credit_ns = -clamp((s64)(st->came_vdisktime - st->min_vdisktime),
@@ -285,12 +287,17 @@ void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 
 static noinline void cfqq_free(struct cfq_queue *cfqq)
 {
+	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
 	struct cfq_data *cfqd = cfqq->cfqd;
 
 	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver || cfqq_is_active(cfqq)))
 		return;
 	if (cfqq_on_tree(cfqq))
 		cfqq_leave(cfqq, cfqq->last_end_ns);
+	/* On flash one may be ahead of its equals by any time. */
+	if (cfqd_dd(cfqd)->one_head && cfqq->sent_ns &&
+	    (s64)(cfqq->entity.vdisktime - st->came_vdisktime) > 0)
+		st->came_vdisktime = cfqq->entity.vdisktime;
 	if (cfqd->favoured_cfqq == cfqq)
 		cfqd->favoured_cfqq = NULL;
 	if (cfqd->cfqmd->last_cfqq == cfqq)
@@ -313,12 +320,9 @@ void cfqq_put(struct cfq_queue *cfqq)
  */
 void cfqq_disown(struct cfq_queue *cfqq)
 {
-	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
 	struct cfq_meta_data *cfqmd = cfqq->cfqd->cfqmd;
 	bool waited_for = cfqmd->dd.strict;
 
-	if (cfqq->sent_ns && (s64)(cfqq->entity.vdisktime - st->came_vdisktime) > 0)
-		st->came_vdisktime = cfqq->entity.vdisktime;
 	WRITE_ONCE(cfqq->owned, false);
 	if (cfqq->nr_in_driver)
 		cfq_done_meanwhile(cfqmd);

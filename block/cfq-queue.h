@@ -143,7 +143,7 @@ static inline bool cfq_task_holds_up(blk_opf_t opf)
 
 	if ((opf & REQ_OP_MASK) == REQ_OP_READ)
 		return current->journal_info;
-	/* Who has a transaction open is none, as a thread of an NFS server. */
+	/* A thread with a transaction open, as of an NFS server, is no journal's. */
 	return (opf & REQ_OP_MASK) == REQ_OP_WRITE && op_is_sync(opf) &&
 	       !current->journal_info &&
 	       (current->flags & (flags | PF_WQ_WORKER)) == flags;

@@ -44,7 +44,7 @@ struct cfq_service_tree {
 	struct rb_root_cached	rb;		/* by virtual time */
 	struct rb_root_cached	line;		/* members with tasks in line, too */
 	u64			min_vdisktime;	/* where who was away comes in */
-	u64			came_vdisktime;	/* where the last one did, or a queue went */
+	u64			came_vdisktime;	/* where the last one did, or a queue ended */
 	unsigned int		nr;		/* on @rb */
 	unsigned int		nr_waiting;	/* not there, but count as if they were */
 	unsigned int		total_weight;	/* of both */
