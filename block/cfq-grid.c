@@ -326,6 +326,8 @@ void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 	struct cfq_data *cfqd, *next;
 
 	guard(mutex)(&cfq_grid_mutex);
+	scoped_guard(cfq_lock, cfqmd)
+		cfq_groups_end_turn(cfqmd, ktime_get_ns(), "left");
 	/* What is freed besides @cfqd is above it, so before it on the list. */
 	list_for_each_entry_safe(cfqd, next, &cfqmd->column, column_node)
 		scoped_guard(cfq_lock, cfqmd)

@@ -54,7 +54,8 @@
  * 4. Preemption.  A better class that has something to do ends the slice.
  *    While the active queue idles, one with a request close to the head takes
  *    the rest of its slice (as two tasks that read one file in turns).  A task
- *    that exits gives up its slice at once.
+ *    that exits gives up its slice, but if another one soon follows, as of a
+ *    script, that is waited for and goes on in its place (cfqq_take_place()).
  *
  * 5. Choice within a queue.  The request nearest to the head, going up; one
  *    behind it counts back_seek_penalty times its distance, up to
@@ -812,6 +813,7 @@ static void cfq_activate(struct cfq_queue *cfqq, u64 now_ns)
 		heads->stream = cfqq;
 		heads->competed_ns = now_ns;
 	}
+	cfqq->ref++;
 	cfqq->cfqd->active_cfqq = cfqq;
 	cfqq->slice_start_ns = now_ns;
 	cfqq->slice_used_ns = 0;
@@ -859,22 +861,6 @@ static bool cfq_active_slice_over(const struct cfq_data *cfqd, u64 now_ns)
 	return used_ns >= cfqq_slice_ns(cfqq);
 }
 
-/*
- * Is @cfqq waited for without a slice?  If it is next, would have a request soon,
- * and another class or group got its time, or one that keeps the head.  Alone in
- * its class, another may have one sooner, as of tasks that take turns by a lock.
- */
-static bool cfqq_worth_waiting(struct cfq_queue *cfqq)
-{
-	struct cfq_entity *next = cfq_st_next(&cfqq->entity);
-	struct cfq_service_tree *st = cfqq->entity.st;
-
-	return cfq_st_first(st) == &cfqq->entity &&
-	       (!next || cfqq_keeps_head(entity_to_cfqq(next))) &&
-	       cfq_think_time_within(st->nr == 1 ? &st->think : &cfqq->think,
-				     cfqd_dd(cfqq->cfqd)->tun.group_idle_ns);
-}
-
 /* The active queue, if it may send; or NULL, to wait for it unless its slice ended. */
 static struct cfq_queue *cfq_select_active(struct cfq_data *cfqd, u64 now_ns)
 {
@@ -895,8 +881,8 @@ static struct cfq_queue *cfq_select_active(struct cfq_data *cfqd, u64 now_ns)
 		return cfqq_may_dispatch(cfqq) ? cfqq : NULL;
 	}
 
-	end = cfqq->owned ? "drain" : "left";
-	if (!cfqq->owned || cfq_must_empty(dd))
+	end = "drain";
+	if (cfq_must_empty(dd))
 		goto expire;
 
 	close = cfq_pass_slice(cfqq, now_ns);
@@ -907,7 +893,7 @@ static struct cfq_queue *cfq_select_active(struct cfq_data *cfqd, u64 now_ns)
 		cfq_ask_at(dd, cfqq->idle_until_ns);
 		return NULL;
 	}
-	end = "idle";
+	end = cfqq->owned ? "idle" : "left";
 expire:
 	cfq_expire_active(cfqd, now_ns, end);
 	return NULL;
@@ -1188,7 +1174,7 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 	const bool active = cfqq_is_active(cfqq);
 	struct cfq_data *cfqd = cfqq->cfqd;
 
-	if (!cfqq->sync || !cfqq->owned || !cfq_group_has_turn(cfqd) ||
+	if (!cfqq->sync || !cfq_group_has_turn(cfqd) ||
 	    cfq_must_empty(dd) || (cfqd->active_cfqq && !active) ||
 	    cfq_first_better(&cfqd->queues, cfqq->entity.class))
 		return 0;
@@ -1520,6 +1506,7 @@ void cfq_data_exit(struct cfq_data *cfqd)
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
+	cfq_expire_active(cfqd, ktime_get_ns(), "left");
 	for (; slot < end; slot++)
 		if (*slot)
 			cfqq_disown(*slot);

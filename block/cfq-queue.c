@@ -28,9 +28,27 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
-	return dd->one_head && cfqq->sync && cfqq->entity.class != CFQ_CLASS_IDLE &&
-	       dd->tun.slice_idle_ns && !cfqq_seeky(cfqq) &&
+	return dd->one_head && cfqq->sync && cfqq->owned && dd->tun.slice_idle_ns &&
+	       cfqq->entity.class != CFQ_CLASS_IDLE && !cfqq_seeky(cfqq) &&
 	       cfq_think_time_within(&cfqq->think, dd->tun.slice_idle_ns);
+}
+
+/*
+ * Is @cfqq waited for without a slice?  If it is next, would have a request soon,
+ * and another class or group got its time, or one that keeps the head.  Alone in
+ * its class, another may have one sooner, as of tasks that take turns by a lock.
+ * If its task is gone: a new one, as of a script.
+ */
+bool cfqq_worth_waiting(struct cfq_queue *cfqq)
+{
+	struct cfq_entity *next = cfq_st_next(&cfqq->entity);
+	struct cfq_service_tree *st = cfqq->entity.st;
+	const struct cfq_think_time *think = st->nr == 1 ? &st->think :
+		cfqq->owned ? &cfqq->think : &cfqq->cfqd->new_task;
+
+	return cfq_st_first(st) == &cfqq->entity &&
+	       (!next || cfqq_keeps_head(entity_to_cfqq(next))) &&
+	       cfq_think_time_within(think, cfqd_dd(cfqq->cfqd)->tun.group_idle_ns);
 }
 
 /* Shorter where many wait for theirs; who is not of its class does not count. */
@@ -156,6 +174,54 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 		cfq_group_ready(cfqd, -1);
 }
 
+/* Waiting for @cfqq, if somebody does, is over. */
+static void cfqq_end_wait(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
+
+	if (cfqq->idle_until_ns && !dd->nr_in_driver)
+		cfqq_charge_idle(cfqq,
+				 cfq_charge_serial(dd, min(now_ns, cfqq->idle_until_ns)));
+	cfqq->idle_until_ns = 0;
+}
+
+/* A new queue may take the place of @cfqq, whose task is gone, or of one further ahead. */
+static void cfqq_note_left(const struct cfq_queue *cfqq)
+{
+	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
+	const s64 lead = cfqq->entity.vdisktime - st->min_vdisktime;
+
+	st->left_ns = max(st->left_ns, cfqq->last_end_ns);
+	if ((s64)(st->left_vdisktime - st->min_vdisktime) <= max(lead, 0LL))
+		st->left_vdisktime = cfqq->entity.vdisktime;
+}
+
+/*
+ * @cfqq, of a disk, is new.  Of tasks that come one after another, as those of a
+ * script, each takes the place of the one before; but a slice ahead at most, so
+ * that it can still be favoured.
+ */
+static void cfqq_take_place(struct cfq_queue *cfqq, u64 now_ns)
+{
+	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
+	struct cfq_data *cfqd = cfqq->cfqd;
+	const struct cfq_tunables *tun = &cfqd_dd(cfqd)->tun;
+	const u64 slice_ns = min(cfqq_slice_ns(cfqq), tun->slice_ns[1]);
+	struct cfq_queue *active = cfqd->active_cfqq;
+	s64 lead;
+
+	if (active && active->entity.st == st && !active->owned && active->idle_until_ns) {
+		cfqq_end_wait(active, now_ns);
+		cfqq_note_left(active);
+	}
+	cfq_add_think_time(&cfqd->new_task, tun, st->left_ns, now_ns);
+	cfqq->last_end_ns = st->left_ns;
+	lead = st->left_vdisktime - st->min_vdisktime;
+	cfqq->entity.vdisktime = st->min_vdisktime +
+				 min(lead, cfq_vdisktime_delta(slice_ns, cfqq->entity.weight));
+	st->left_ns = 0;
+}
+
 /* @cfqq, on no tree, has a request; an @urgent one needs no turn. */
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 {
@@ -163,26 +229,23 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
 	const struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	s64 credit_ns = 0;
+	u64 away_ns;
 
+	if (dd->one_head && cfqq->sync && !cfqq->shared && !cfqq->sent_ns)
+		cfqq_take_place(cfqq, now_ns);
+	/* The time of a plug may be before its last request's end. */
+	away_ns = now_ns - min(now_ns, cfqq->last_end_ns);
 	/*
-	 * A new queue comes in later (block/cfq-sched.h).  On a disk one that
-	 * was away gets up to a slice back, a full one only if it was just now,
-	 * and is as good as new after a while.
+	 * A new queue comes in a request later (block/cfq-sched.h).  On a disk one
+	 * that was away, or whose place it takes, gets up to a slice back, a full one
+	 * only if it was just now, and is as good as new after a while.
 	 */
-	if (!cfqq->sent_ns) {
-		/* So that it can still be favoured. */
-		const s64 most_ns = cfq_vdisktime_delta(min(cfqq_slice_ns(cfqq),
-							    dd->tun.slice_ns[1]),
-							cfqq->entity.weight);
-
-		credit_ns = -clamp((s64)(st->came_vdisktime - st->min_vdisktime),
-				   min_t(s64, cfqq->cost_ns, most_ns), most_ns);
+	if (dd->one_head && away_ns < dd->tun.slice_idle_ns) {
+		credit_ns = dd->tun.slice_ns[1];
+	} else if (!cfqq->sent_ns) {
+		credit_ns = -min_t(s64, cfqq->cost_ns, dd->tun.slice_ns[1]);
 	} else if (dd->one_head) {
-		/* The time of a plug may be before its last request's end. */
-		const u64 away_ns = now_ns - min(now_ns, cfqq->last_end_ns);
-
-		credit_ns = away_ns < dd->tun.slice_idle_ns ?
-			    dd->tun.slice_ns[1] : cfqq_slice_ns(cfqq);
+		credit_ns = cfqq_slice_ns(cfqq);
 		cfqq->served_ns -= min(cfqq->served_ns, away_ns / CFQ_FAVOURS_PART);
 	}
 	cfq_st_add(st, &cfqq->entity, credit_ns);
@@ -269,25 +332,21 @@ void cfqq_charge_idle(struct cfq_queue *cfqq, u64 ns)
 /* End the slice of @cfqd, if there is one; @end says why. */
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end)
 {
-	struct cfq_driver_data *dd = cfqd_dd(cfqd);
 	struct cfq_queue *cfqq = cfqd->active_cfqq;
 
 	lockdep_assert_held(&cfqd->cfqmd->lock);
 
 	if (!cfqq)
 		return;
-	if (cfqq->idle_until_ns && !dd->nr_in_driver)
-		cfqq_charge_idle(cfqq,
-				 cfq_charge_serial(dd, min(now_ns, cfqq->idle_until_ns)));
-	cfqq->idle_until_ns = 0;
+	cfqq_end_wait(cfqq, now_ns);
 	cfqd->active_cfqq = NULL;
 	trace_cfq_expire(cfqd, cfqq, cfqq->slice_used_ns, end);
 	cfqq_check_idle(cfqq, now_ns);
+	cfqq_put(cfqq);
 }
 
 static noinline void cfqq_free(struct cfq_queue *cfqq)
 {
-	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
 	struct cfq_data *cfqd = cfqq->cfqd;
 
 	if (WARN_ON_ONCE(cfqq->nr_queued || cfqq->nr_in_driver || cfqq_is_active(cfqq)))
@@ -295,9 +354,8 @@ static noinline void cfqq_free(struct cfq_queue *cfqq)
 	if (cfqq_on_tree(cfqq))
 		cfqq_leave(cfqq, cfqq->last_end_ns);
 	/* On flash one may be ahead of its equals by any time. */
-	if (cfqd_dd(cfqd)->one_head && cfqq->sent_ns &&
-	    (s64)(cfqq->entity.vdisktime - st->came_vdisktime) > 0)
-		st->came_vdisktime = cfqq->entity.vdisktime;
+	if (cfqd_dd(cfqd)->one_head && cfqq->sync && cfqq->sent_ns)
+		cfqq_note_left(cfqq);
 	if (cfqd->favoured_cfqq == cfqq)
 		cfqd->favoured_cfqq = NULL;
 	if (cfqd->cfqmd->last_cfqq == cfqq)
@@ -306,6 +364,7 @@ static noinline void cfqq_free(struct cfq_queue *cfqq)
 	cfq_group_put(cfqd);
 }
 
+/* RCU frees it, and who has the lock is a reader: it may be looked at until then. */
 void cfqq_put(struct cfq_queue *cfqq)
 {
 	lockdep_assert_held(&cfqq->cfqd->cfqmd->lock);
@@ -326,7 +385,7 @@ void cfqq_disown(struct cfq_queue *cfqq)
 	WRITE_ONCE(cfqq->owned, false);
 	if (cfqq->nr_in_driver)
 		cfq_done_meanwhile(cfqmd);
-	if (cfqq_is_active(cfqq) && !cfqq->nr_queued) {
+	if (cfqq_is_active(cfqq) && !cfqq->nr_queued && !cfqq_worth_waiting(cfqq)) {
 		cfq_expire_active(cfqq->cfqd, ktime_get_ns(), "left");
 		waited_for = true;
 	}

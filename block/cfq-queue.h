@@ -222,6 +222,7 @@ static inline bool cfq_entity_in_driver(struct cfq_entity *entity)
 
 /* block/cfq-queue.c */
 bool cfqq_seeky(const struct cfq_queue *cfqq);
+bool cfqq_worth_waiting(struct cfq_queue *cfqq);
 void cfqq_count_favour(struct cfq_queue *cfqq, u64 spent_ns);
 void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns);
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq);

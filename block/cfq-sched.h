@@ -13,9 +13,10 @@
  *    of its queues or child groups is.
  *  - Who comes back comes in at the clock, the queue of a disk up to a slice
  *    before; who is ahead stays ahead.  For the clock to go on however many
- *    come, a new queue comes in one request later, or on a disk as far ahead as
- *    one that ended was, a slice at most; and a group, which may come in a
- *    little before the clock, after the last one that did.
+ *    come, a new queue comes in one request later, or on a disk takes the place
+ *    of one that ended (cfqq_take_place()), before the clock only if that was
+ *    just now; and a group, which may come in a little before the clock, after
+ *    the last one that did.
  *  - Virtual time changes by a charge; with the weight, if it is ahead
  *    (cfq_entity_reweigh()); if it is ahead and the queue is favoured, which its
  *    group pays (cfqq_favour()); and if it is behind, has nothing to send nor

@@ -44,13 +44,15 @@ struct cfq_service_tree {
 	struct rb_root_cached	rb;		/* by virtual time */
 	struct rb_root_cached	line;		/* members with tasks in line, too */
 	u64			min_vdisktime;	/* where who was away comes in */
-	u64			came_vdisktime;	/* where the last one did, or a queue ended */
+	u64			came_vdisktime;	/* where the last member did */
 	unsigned int		nr;		/* on @rb */
 	unsigned int		nr_waiting;	/* not there, but count as if they were */
 	unsigned int		total_weight;	/* of both */
 	u64			due_ns;		/* then it is sent before better classes */
 	u64			empty_since_ns;	/* queues have nothing; 0 if they have */
 	struct cfq_think_time	think;		/* until the next one has */
+	u64			left_ns;	/* end of a request, of a task that is gone; or 0 */
+	u64			left_vdisktime;	/* and its place */
 	u64			borrowed_until_ns; /* pays for what was urgent */
 };
 
@@ -265,8 +267,8 @@ struct cfq_done {
 /*
  * The requests of a task (sync) or of a priority (shared), under cfqmd->lock.
  * A reference is held by each cfq_io_cq and shared table that hands the queue
- * out, by each task in line, and by each request until what it left is looked
- * at.  @owned and @nr_queued are read locklessly, too.
+ * out, by each task in line, by each request until what it left is looked at,
+ * and as the active one.  @owned and @nr_queued are read locklessly, too.
  */
 struct cfq_queue {
 	struct rcu_head		rcu;		/* see cfq_io_cq */
@@ -319,7 +321,7 @@ struct cfq_data {
 	u64			cgroup_id;	/* also then; 1 is the root group */
 
 	struct cfq_trees	queues;
-	struct cfq_queue	*active_cfqq;	/* has a slice to itself */
+	struct cfq_queue	*active_cfqq;	/* has a slice, or is waited for */
 	/* Async, and sync for others than the tasks of the group. */
 	struct cfq_queue	*shared_cfqq[2][CFQ_NR_SHARED];
 	unsigned int		nr_queued;	/* requests */
@@ -331,6 +333,7 @@ struct cfq_data {
 	struct cfq_queue	*favoured_cfqq;	/* new, see cfqq_favour() */
 	s64			favours_ns;	/* not charged, or forgiven, for that */
 	u64			head_kept_ns;	/* by streams or writeback */
+	struct cfq_think_time	new_task;	/* until it comes, after one ended */
 	u64			sent_ns;	/* when its last request was */
 	/* Tasks without a descriptor: [0] async, [1] sync. */
 	struct rb_root_cached	line[2][CFQ_NR_CLASSES];

@@ -97,6 +97,32 @@ turns_of_group() {
 	expect "shares of device time $(shares) %" "$(distance 50 50) <= 5"
 }
 
+# script_beside GROUP: tasks one after another, each of which reads here or there, as of a script;
+# beside a stream in that group
+script_beside() {
+	load_disk
+	make_group g
+	[ "$1" = g ] || make_group "$1"
+	new_tasks 1 &
+	LOADS="$LOADS $!"
+	start_load "$1" - seq 1 30000
+	watch_mb 0 29000 30000 250
+	sleep 2
+	measure 10
+	expect "shares of device time $(shares) %, requests $(ios 1) and $(ios 2)" \
+		"$(share 1) >= 40 && $(share 1) <= 55"
+}
+
+script_of_group() {
+	title "tasks one after another, each with a read, have 40 to 55 % beside a stream"
+	script_beside stream
+}
+
+script_in_group() {
+	title "the same in one group"
+	script_beside g
+}
+
 idle_resumes() {
 	title "the idle class goes on when the others are gone"
 	start_tasks seq 1 idle
@@ -545,10 +571,10 @@ not_hung=
 [ ! -e "$HUNG_AFTER" ] || not_hung=not_hung
 # shellcheck disable=SC2086 # none, or a name
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
-	idle_levels turns_before_idle idle_resumes levels_seq levels_random rt_before_crowd \
-	be_before_crowd rt_before_flushes rt_has_all beside_new_tasks beside_new_groups \
-	beside_new_streams streams_beside_idle slices_passed_on sixth \
+	idle_levels turns_before_idle script_in_group idle_resumes levels_seq levels_random \
+	rt_before_crowd be_before_crowd rt_before_flushes rt_has_all beside_new_tasks \
+	beside_new_groups beside_new_streams streams_beside_idle slices_passed_on sixth \
 	favour favour_beside_thirty favour_beside_150 favour_is_bounded \
 	beside_read_ahead ahead_without_ncq rt_without_ncq beside_writeback \
 	hung_task hung_large \
-	${CONTROLLER:+turns_of_group hung_group} $not_hung
+	${CONTROLLER:+turns_of_group script_of_group hung_group} $not_hung
