@@ -48,9 +48,10 @@
  *    four times that.  What a group still has in the disk puts it ahead, so one
  *    of short turns is passed over now and then.  If the next group has few
  *    requests, a group sends no more than its turn has time for.  A turn ends
- *    early when the group has nothing to send and is not worth waiting for,
- *    when somebody of a better class comes, or when somebody who is behind
- *    comes back from a real absence.
+ *    early when the group has nothing to send and is not worth waiting for, or
+ *    when somebody comes: of a better class, or who is behind and was really
+ *    away, or had given back his turn.  It also ends when one with few requests
+ *    has fallen further behind.
  *
  *    A few requests are too few for a disk to put in order.  So when all that
  *    the active group has are in the disk, others with about as few send theirs
@@ -145,12 +146,12 @@ void cfq_group_charge(struct cfq_data *cfqd, s64 ns, u64 spent_ns)
 }
 
 /* @member has something to do: if it goes before the active group, cut the turn short. */
-static void cfq_member_preempt(struct cfq_member *member, bool was_away)
+static void cfq_member_preempt(struct cfq_member *member, bool may_cut)
 {
 	const struct cfq_member *rival = member_with_turn(member);
 
 	if (rival && (rival->entity.class > member->entity.class ||
-		      (rival->entity.class == member->entity.class && was_away &&
+		      (rival->entity.class == member->entity.class && may_cut &&
 		       cfq_entity_lead(&rival->entity, &member->entity) > 0)))
 		member->group->cfqmd->active_cfqd->turn_cut = true;
 }
@@ -217,7 +218,15 @@ void cfq_group_became_busy(struct cfq_data *cfqd, bool urgent, u64 now_ns)
 	}
 	cfqd->cfqmd->nr_busy_groups += new;
 	if (top && !urgent)
-		cfq_member_preempt(top, was_away);
+		cfq_member_preempt(top, was_away || cfqd->turn_left);
+}
+
+static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
+{
+	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
+
+	return cfq_turn_ns(cfqmd->dd.tun.group_slice_ns, cfqmd->nr_busy_groups,
+			   cfq_group_share(cfqd));
 }
 
 void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns, const char *end)
@@ -229,6 +238,7 @@ void cfq_groups_end_turn(struct cfq_meta_data *cfqmd, u64 now_ns, const char *en
 	if (!cfqd)
 		return;
 	cfqmd->active_cfqd = NULL;
+	cfqd->turn_left = !cfqd->turn_cut && cfqd->turn_used_ns < cfqd_turn_ns(cfqd);
 	cfq_expire_active(cfqd, now_ns, "turn");
 	trace_cfq_expire(cfqd, NULL, cfqd->turn_used_ns, end);
 }
@@ -285,14 +295,6 @@ static bool cfq_group_needs_device(struct cfq_data *cfqd, u64 now_ns)
 	       (cfq_data_idles(cfqd, now_ns) ||
 		(cfqd->nr_admitted &&
 		 cfqd->admitted_ns + dd->tun.group_idle_ns > now_ns));
-}
-
-static u64 cfqd_turn_ns(const struct cfq_data *cfqd)
-{
-	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-
-	return cfq_turn_ns(cfqmd->dd.tun.group_slice_ns, cfqmd->nr_busy_groups,
-			   cfq_group_share(cfqd));
 }
 
 /* So few requests are of a task or two that wait for each of them. */
@@ -473,18 +475,21 @@ static struct cfq_data *cfq_group_rider(struct cfq_data *cfqd, u64 now_ns)
 }
 
 /*
- * Is a rider due, and @cfqd further ahead than one may be?  Then the disk
- * prefers others.
+ * Is @cfqd further ahead than a rider may be, of one that is due and has few
+ * requests?  These are in the disk, which prefers others, or queued, and not a
+ * stream's.
  */
-static bool cfq_group_starves_rider(struct cfq_data *cfqd, u64 now_ns)
+static bool cfq_group_starves_few(struct cfq_data *cfqd, u64 now_ns)
 {
 	struct cfq_data *due;
 
 	if (!cfq_group_must_wait(cfqd))
 		return false;
 	due = cfq_next_group(cfqd->cfqmd, NULL, now_ns, true);
-	return due && !due->nr_queued && !member_in_line(cfqd_leaf(due)) &&
-	       cfqd_nr_descriptors(due) <= CFQ_RIDE_REQUESTS;
+	return due && !member_in_line(cfqd_leaf(due)) &&
+	       (!due->nr_queued || !cfq_data_wants_head(due)) &&
+	       cfqd_nr_descriptors(due) <= (due->nr_queued ? CFQ_FEW_REQUESTS :
+							     CFQ_RIDE_REQUESTS);
 }
 
 /*
@@ -530,13 +535,15 @@ struct cfq_data *cfq_group_select(struct cfq_meta_data *cfqmd,
 		return before != cfqd ? cfqd : NULL;
 
 	if (cfqd && cfq_group_needs_device(cfqd, now_ns)) {
-		if (!cfqd->turn_cut && cfqd->turn_used_ns >= cfqd_turn_ns(cfqd))
+		if (!cfqd->turn_cut && cfqd->turn_used_ns >= cfqd_turn_ns(cfqd)) {
 			end = "used";
-		else if (cfqd->turn_cut || cfq_group_starves_rider(cfqd, now_ns))
+		} else {
+			cfqd->turn_cut |= cfq_group_starves_few(cfqd, now_ns);
+			if (!cfqd->turn_cut)
+				return cfq_group_rider(cfqd, now_ns) ?:
+				       (cfq_group_tapers_off(cfqd, now_ns) ? NULL : cfqd);
 			end = "preempted";
-		else
-			return cfq_group_rider(cfqd, now_ns) ?:
-			       (cfq_group_tapers_off(cfqd, now_ns) ? NULL : cfqd);
+		}
 		again = cfq_group_is_first(cfqd);
 	}
 	if (again) {

@@ -13,6 +13,7 @@ void cfq_data_init(struct cfq_data *cfqd, struct cfq_meta_data *cfqmd);
 void cfq_data_exit(struct cfq_data *cfqd);
 void cfq_expire_active(struct cfq_data *cfqd, u64 now_ns, const char *end);
 bool cfqq_wants_slice(const struct cfq_queue *cfqq);
+bool cfq_data_wants_head(struct cfq_data *cfqd);
 void cfq_data_show(struct cfq_data *cfqd, struct seq_file *m);
 void cfq_take_done(struct cfq_meta_data *cfqmd);
 

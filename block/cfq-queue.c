@@ -51,6 +51,14 @@ bool cfqq_worth_waiting(struct cfq_queue *cfqq)
 	       cfq_think_time_within(think, cfqd_dd(cfqq->cfqd)->tun.group_idle_ns);
 }
 
+/* Is the first queue of @cfqd one that keeps the head? */
+bool cfq_data_wants_head(struct cfq_data *cfqd)
+{
+	struct cfq_entity *first = cfq_first_better(&cfqd->queues, CFQ_NR_CLASSES);
+
+	return first && cfqq_keeps_head(entity_to_cfqq(first));
+}
+
 /* Shorter where many wait for theirs; who is not of its class does not count. */
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq)
 {

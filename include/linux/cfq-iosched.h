@@ -351,6 +351,7 @@ struct cfq_data {
 	struct rcu_head		rcu;		/* for who has not the lock */
 	u64			turn_used_ns;
 	bool			turn_cut;	/* over before its time */
+	bool			turn_left;	/* the last one ended early, by itself */
 	u64			stats[CFQ_NR_STATS];
 	unsigned int		nr_held;	/* of those that came under a limit */
 	unsigned int		max_held;	/* not to be exceeded */

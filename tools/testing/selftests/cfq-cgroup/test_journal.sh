@@ -237,6 +237,22 @@ rt_fsync() {
 	worst_of 8 "sleep 0.5" rt write_and_sync "$MNT/f0"
 }
 
+sync_writes_to() {
+	"$DD" if=/dev/zero of="$1" bs=4k count=60 conv=notrunc oflag=sync 2>/dev/null
+}
+
+sync_writes() {
+	local WITHIN=6
+
+	title "beside a stream of another group sixty writes with O_SYNC take $WITHIN s at most"
+	use_small_groups
+	make_group flood
+	make_group other
+	start_load flood - seq 1 "$FLOOD_MB"
+	sleep 1
+	worst_of 1 : other sync_writes_to "$MNT/f0"
+}
+
 # ext4 reads more inodes than the one that is needed, as data, and whoever needs one waits for it
 idle_ls_ahead() {
 	title "the same where inodes are read ahead, as is the default of ext4"
@@ -875,7 +891,7 @@ idle_truncates() {
 mount_unified
 run_cases idle_task_creates swap_hog idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls \
 	idle_ls_ahead idle_maps idle_writes idle_pieces idle_truncates idle_checkpoints rt_fsync \
-	limit_journal light_journal light_looks many_look swap fsync_only meta_flood \
-	meta_crowd meta_hangs meta_wanted cold_file \
+	sync_writes limit_journal light_journal light_looks many_look swap fsync_only \
+	meta_flood meta_crowd meta_hangs meta_wanted cold_file \
 	: idle_sharers idle_rewrites idle_removes idle_touches fsync_shares idle_meta_flood \
 	idle_task_meta_flood meta_written_back meta_synced borrows_little

@@ -57,5 +57,35 @@ arrivals() {
 	done
 }
 
+# thinkers PROCESSES READS PAUSE_MS: each reads so often and pauses then, alone and beside a stream
+# of another group
+thinkers() {
+	local alone
+
+	load_disk
+	make_group old
+	make_group new
+	watch_mb 0 1000 10000 250
+	start_load new - read "$1" 0 --thinktime_blocks="$2" --thinktime="$(($3 * 1000))"
+	sleep 1
+	measure 5
+	alone=$(ios)
+	start_load old - seq 1 10000
+	sleep 1
+	measure 10
+	expect "$(ios 1) reads in 10 s, in 5 s alone $alone; shares $(shares) %" \
+		"$(ios 1) >= 1.2 * $alone && $(share 1) <= 60"
+}
+
+returns() {
+	title "a group that reads twice and pauses for 50 ms has 3/5 of its rate alone, or more"
+	thinkers 1 2 50
+}
+
+pool() {
+	title "so has one with four tasks that read and pause for 40 ms"
+	thinkers 4 1 40
+}
+
 needs_groups
-run_cases arrivals
+run_cases arrivals returns pool
