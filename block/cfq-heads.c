@@ -8,7 +8,8 @@
  *
  * 1. One head or more?  No single head gets far within a millisecond.  Of reads
  *    that are completed far from the one before, and were in the device
- *    together with it, those are counted that come as soon as that.  A disk has
+ *    together with it, those are counted that come as soon as that.  Where it
+ *    says that it is flash also one by itself, if it took no longer.  A disk has
  *    a few from its buffer; several heads have many.  What a device sends back,
  *    as aborted, does not count, and nothing does where reads do not take so
  *    long.
@@ -102,15 +103,17 @@ void cfq_heads_completed(struct cfq_driver_data *dd,
 	/* access_work may have come after it was sent. */
 	const unsigned int pages = max((work - min(work, dd->access_work)) /
 				       CFQ_WORK_PAGE, cfq_sent_pages(done->sent));
-	u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
+	const u64 in_driver_ns = cfq_done_in_driver_ns(done);
+	const u64 gap_ns = done->end_ns - min(done->end_ns, heads->completed_ns);
+	const bool soon = min(gap_ns, in_driver_ns) < cfq_head_least_ns(pages);
 
 	if (heads->duel.of_turns)
 		heads->duel.done[0] += pages + CFQ_DUEL_REQUEST_PAGES;
 	if (stream)
 		heads->duel.done[1] += pages + CFQ_DUEL_REQUEST_PAGES;
 	if (abs_diff(heads->position, done->position) > CFQ_FAR_SECTORS &&
-	    gap_ns < cfq_done_in_driver_ns(done)) {
-		cfq_heads_add(heads, gap_ns < cfq_head_least_ns(pages));
+	    (gap_ns < in_driver_ns || (soon && !heads->told_one))) {
+		cfq_heads_add(heads, soon);
 		heads->sample_ns = done->end_ns;
 	}
 	heads->position = done->position;

@@ -195,7 +195,7 @@ struct cfq_heads {
 
 	sector_t	position;	/* of the read that was completed last */
 	u64		completed_ns;
-	unsigned int	samples;	/* of far reads that waited for another */
+	unsigned int	samples;	/* of far reads, see there */
 	unsigned int	soon;		/* of these, of CFQ_HEADS_ALL, so soon */
 	u64		sample_ns;	/* when the last one was */
 

@@ -523,6 +523,26 @@ thinking() {
 		"$(busy 1) >= 0.75 * $alone && $(ios 2) > 500"
 }
 
+# Those of 256 KiB take longer than such a read of a disk, one beside the other
+no_disk_for_large() {
+	local alone
+
+	title "reads of 256 KiB beside a reader that thinks for 3 ms: 0.75 of the rate alone"
+	load_flash channels=4 read_us=200
+	make_group large
+	make_group reader
+	watch_mb 0 1000 1000 1000
+	start_load large - read 4 0 --bs=256k --ioengine=libaio --iodepth=8
+	sleep 2
+	measure 2
+	alone=$(ios 1)
+	start_load reader - read 1 1000 --thinktime=3000
+	sleep 1
+	measure 2
+	expect "of $alone reads alone it has $(ios 1), the reader $(ios 2)" \
+		"$(ios 1) >= 0.75 * $alone && $(ios 2) > 300"
+}
+
 # The one of real time is always there or expected back, and small reads of its own class are served
 # meanwhile.
 stream_behind() {
@@ -737,7 +757,7 @@ OUR_KERNEL=
 run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reader \
 	beside_light_readers levels equal_levels sizes pages_of_16k slow_sizes by_request \
 	by_request_16 rented rented_slow writes_of_pages writes huge_writes stream streams \
-	one_page stream_owed thinking stream_behind own_small beside_rt usb_stick behind_long \
-	discards stuck hung_group \
+	one_page stream_owed thinking no_disk_for_large stream_behind own_small beside_rt \
+	usb_stick behind_long discards stuck hung_group \
 	: slow_writes faster computing huger_writes large_writes idle_discards \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}
