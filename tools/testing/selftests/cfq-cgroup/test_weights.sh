@@ -47,7 +47,7 @@ share_out() {
 		"$error <= $BOUND"
 }
 
-# Slow enough that the device and not the processor is short
+# Slow enough that the device and not the processor is short.
 slow_flash() {
 	load_flash queue_depth=8 read_us=1600
 }
@@ -173,7 +173,7 @@ idle_latency() {
 	expect "10 reads waited for $waited us" "$waited < 100000"
 	start_load g2 - read 1 2000
 	watch_mb 0 2000 2000 2000
-	share_out 0 100
+	share_out 1 99
 }
 
 # one_disk FILE: the weights on the second of two disks are others
