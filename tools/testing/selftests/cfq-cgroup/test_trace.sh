@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The tracepoints of cfq: their sums are those of cfq.stat.
+# The tracepoints of cfq: their sums are those of cfq.stat
 
 . ./test_common.sh
 
 TRACING=/sys/kernel/tracing
 EVENTS=$TRACING/events/cfq
 
-# An empty buffer, large enough for a case
+# Empty, and large enough for a case
 trace_clear() {
 	echo 16384 >"$TRACING/buffer_size_kb"
 	echo >"$TRACING/trace"
@@ -18,7 +18,7 @@ trace_start() {
 	echo 1 >"$EVENTS/enable"
 }
 
-# trace_stop: leaves what was traced in $TMP/trace
+# trace_stop: leaves it in $TMP/trace
 trace_stop() {
 	echo 0 >"$EVENTS/enable"
 	grep -v '^#' "$TRACING/trace" >"$TMP/trace"
@@ -111,7 +111,7 @@ turns() {
 	start_load b - seq 2 1000
 	sleep 6
 	stop_loads
-	sleep 1
+	head -c 1 "$DEV" >/dev/null
 	trace_stop
 	for g in a b; do
 		group=group=$(id "$g")
