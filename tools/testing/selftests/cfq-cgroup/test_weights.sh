@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Weights and classes of groups decide as the manual says: on disk and flash, in version 1 and 2,
-# for all devices and for one, and from the moment they are set.
+# for all devices or one, and once they are set.
 
 . ./test_common.sh
 
@@ -31,7 +31,7 @@ two_groups() {
 	watch_mb 0 2000 2000 2000
 }
 
-# share_out PERCENT...: so, within the bound
+# share_out PERCENT...: so within the bound
 share_out() {
 	local seconds=$DURATION group=g2 error
 
@@ -47,7 +47,7 @@ share_out() {
 		"$error <= $BOUND"
 }
 
-# Slow enough that the device and not the processor is short.
+# Slow enough that the device and not the processor is short
 slow_flash() {
 	load_flash queue_depth=8 read_us=1600
 }
@@ -157,6 +157,8 @@ lone_reader() {
 }
 
 idle_latency() {
+	local BOUND=0.2
+
 	title "who comes to an idle class disk has it at once"
 	load_disk
 	make_group g1
