@@ -297,28 +297,23 @@ void cfq_group_line(struct cfq_data *cfqd, bool in_line)
 	}
 }
 
-/* The task to have the next descriptor; NULL if there is none for any. */
+/* Of the tasks in line, that to have the next descriptor; NULL if none may. */
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	struct cfq_data *cfqd = cfq_next_waiting_group(cfqmd, NULL, now_ns, false);
-	struct cfq_data *overdue = cfq_next_waiting_group(cfqmd, NULL, now_ns, true);
-	struct cfq_waiter *waiter = NULL;
-	int nr;
+	struct cfq_data *cfqd = cfq_next_waiting_group(cfqmd, NULL, now_ns, true);
+	struct cfq_waiter *waiter = cfq_line_due(cfqd, now_ns);
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	if (overdue != cfqd)
-		waiter = cfq_line_due(overdue, now_ns);
-	if (waiter || !cfq_descriptors_left(cfqmd))
-		return waiter;
-
-	for (nr = 0; cfqd && nr < CFQ_GROUPS_LOOK; nr++) {
-		waiter = cfq_line_due(cfqd, now_ns);
-		if (waiter)
-			return waiter;
+	cfqd = NULL;
+	for (int nr = 0; !waiter && nr < CFQ_GROUPS_LOOK; nr++) {
 		cfqd = cfq_next_waiting_group(cfqmd, cfqd, now_ns, false);
+		if (!cfqd)
+			break;
+		waiter = cfq_line_due(cfqd, now_ns);
 	}
 	/* The group whose turn it is may be far behind others. */
-	cfqd = cfqmd->active_cfqd;
-	return cfqd ? cfq_line_due(cfqd, now_ns) : NULL;
+	if (!waiter && cfqmd->active_cfqd)
+		waiter = cfq_line_due(cfqmd->active_cfqd, now_ns);
+	return waiter;
 }

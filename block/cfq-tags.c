@@ -251,7 +251,9 @@ void cfq_admit_waiters(struct cfq_meta_data *cfqmd)
 
 	lockdep_assert_held(&cfqmd->lock);
 
-	while (cfqmd->nr_waiting && (waiter = cfq_group_to_admit(cfqmd, now_ns))) {
+	while (cfqmd->nr_waiting &&
+	       cfq_nr_descriptors(cfqmd) < cfq_all_descriptors(cfqmd->dd.queue) &&
+	       (waiter = cfq_group_to_admit(cfqmd, now_ns))) {
 		cfqd = waiter->cfqd;
 		rb_erase_cached(&waiter->line_node,
 				&cfqd->line[waiter->sync][waiter->class]);

@@ -26,11 +26,6 @@ static inline unsigned int cfq_nr_descriptors(const struct cfq_meta_data *cfqmd)
 	       READ_ONCE(cfqmd->dd.nr_flushes) + READ_ONCE(cfqmd->nr_admitted);
 }
 
-static inline bool cfq_descriptors_left(const struct cfq_meta_data *cfqmd)
-{
-	return cfq_nr_descriptors(cfqmd) < cfq_all_descriptors(cfqmd->dd.queue);
-}
-
 /* All, or async requests with all that are about to be, sync ones as well. */
 static inline unsigned int cfq_nr_in_use(const struct cfq_meta_data *cfqmd, bool sync)
 {
