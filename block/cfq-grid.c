@@ -71,14 +71,12 @@ static void member_set(struct cfq_member *member, enum cfq_class class,
 	const bool in_line = member_in_line(member);
 
 	member_set_waiting(member, false);
-	if (in_line)
-		member_leave_line(member);
+	member_set_in_line(member, false);
 	if (member->entity.class != class)
 		member_change_class(member, class);
 	cfq_entity_reweigh(member_tree(member), &member->entity, weight);
 	member_set_waiting(member, waiting);
-	if (in_line)
-		member_join_line(member);
+	member_set_in_line(member, in_line);
 }
 
 static void cfqd_apply_settings(struct cfq_data *cfqd, const struct cfq_cgroup *cfqc)
@@ -114,8 +112,7 @@ static void cfqd_separate_tasks(struct cfq_data *cfqd)
 	cfqd->queues.above = &tasks->entity;
 	tasks->idle_since_ns = self->idle_since_ns;
 	member_set_waiting(tasks, self->waiting);
-	if (member_in_line(self))
-		member_join_line(tasks);
+	member_set_in_line(tasks, member_in_line(self));
 	if (self->entity.st)
 		cfq_st_add(member_tree(tasks), &tasks->entity, 0);
 }

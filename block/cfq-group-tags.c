@@ -204,16 +204,17 @@ static bool member_line_less(struct rb_node *a, const struct rb_node *b)
 		     rb_entry(b, struct cfq_member, line_node)->line_vdisktime) < 0;
 }
 
-void member_join_line(struct cfq_member *member)
+void member_set_in_line(struct cfq_member *member, bool in_line)
 {
-	member->line_vdisktime = member->entity.vdisktime;
-	rb_add_cached(&member->line_node, &member_tree(member)->line, member_line_less);
-}
+	struct rb_root_cached *line = &member_tree(member)->line;
 
-void member_leave_line(struct cfq_member *member)
-{
-	rb_erase_cached(&member->line_node, &member_tree(member)->line);
+	if (member_in_line(member))
+		rb_erase_cached(&member->line_node, line);
 	RB_CLEAR_NODE(&member->line_node);
+	if (in_line) {
+		member->line_vdisktime = member->entity.vdisktime;
+		rb_add_cached(&member->line_node, line, member_line_less);
+	}
 }
 
 /* So many groups are looked at, those most behind. */
@@ -225,10 +226,8 @@ static struct cfq_member *cfq_line_first(struct cfq_service_tree *st)
 
 	while ((member = rb_entry_safe(rb_first_cached(&st->line),
 				       struct cfq_member, line_node)) &&
-	       member->line_vdisktime != member->entity.vdisktime) {
-		member_leave_line(member);
-		member_join_line(member);
-	}
+	       member->line_vdisktime != member->entity.vdisktime)
+		member_set_in_line(member, true);
 	return member;
 }
 
@@ -289,10 +288,7 @@ void cfq_group_line(struct cfq_data *cfqd, bool in_line)
 
 	for (; member->group && member_in_line(member) != in_line;
 	     member = member_above(member)) {
-		if (in_line)
-			member_join_line(member);
-		else
-			member_leave_line(member);
+		member_set_in_line(member, in_line);
 		in_line = cfq_next_in_line(member->group, NULL, 0, false);
 	}
 }

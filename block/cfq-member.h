@@ -133,8 +133,7 @@ cfq_next_leaf(struct cfq_meta_data *cfqmd, struct cfq_data *cfqd, u64 now_ns,
 void member_set_waiting(struct cfq_member *member, bool waiting);
 
 /* block/cfq-group-tags.c */
-void member_join_line(struct cfq_member *member);
-void member_leave_line(struct cfq_member *member);
+void member_set_in_line(struct cfq_member *member, bool in_line);
 void cfqd_admit(struct cfq_data *cfqd);
 
 #endif /* CFQ_MEMBER_H */
