@@ -166,7 +166,7 @@ unsigned int cfq_descriptors_for(const struct cfq_waiter *waiter)
 	}
 	if (cfq_nr_descriptors(cfqmd) >= most)
 		return 0;
-	return waiter->sync ? most : cfq_descriptors_of(cfqmd->dd.queue, false);
+	return waiter->sync ? most : cfq_async_descriptors(cfqmd->dd.queue);
 }
 
 /*
@@ -387,7 +387,7 @@ static bool cfq_descriptors_scarce(struct cfq_meta_data *cfqmd, bool sync)
 	return READ_ONCE(cfqmd->nr_waiting) ||
 	       cfq_nr_descriptors(cfqmd) >= cfq_all_descriptors(cfqmd->dd.queue) / 2 ||
 	       (!sync && READ_ONCE(cfqmd->nr_async) >=
-			 cfq_descriptors_of(cfqmd->dd.queue, false) / 2);
+			 cfq_async_descriptors(cfqmd->dd.queue) / 2);
 }
 
 /* Takes cfqmd->lock. */
@@ -423,7 +423,7 @@ static noinline bool cfq_set_urgent_depth(struct blk_mq_alloc_data *data, blk_op
 	if (cfq_opf_urgent(opf) &&
 	    ((opf & REQ_SWAP) || !op_is_sync(opf) ||
 	     ((current->flags & PF_KTHREAD) && cfq_opf_written_back(opf)))) {
-		most = cfq_descriptors_of(q, false);
+		most = cfq_async_descriptors(q);
 	} else if (cfq_opf_urgent(opf) && cfq_thread_holds_up(opf)) {
 		return true;
 	} else if (!current->journal_info && !op_is_write(opf) &&

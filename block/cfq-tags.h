@@ -14,9 +14,9 @@ static inline unsigned int cfq_all_descriptors(const struct request_queue *q)
 }
 
 /* Fewer for what nobody waits for, and swap. */
-static inline unsigned int cfq_descriptors_of(const struct request_queue *q, bool sync)
+static inline unsigned int cfq_async_descriptors(const struct request_queue *q)
 {
-	return sync ? cfq_all_descriptors(q) : min(cfq_all_descriptors(q), q->async_depth);
+	return min(cfq_all_descriptors(q), q->async_depth);
 }
 
 /* In use, or about to be; read locklessly it may be outdated. */
