@@ -160,7 +160,6 @@ bool cfq_group_has_room(const struct cfq_waiter *waiter)
 {
 	struct cfq_data *cfqd = waiter->cfqd;
 	const struct cfq_meta_data *cfqmd = cfqd->cfqmd;
-	const struct cfq_member *leaf = cfqd_leaf(cfqd);
 	const unsigned int total = cfq_descriptors_for(waiter);
 	const unsigned int in_use = cfq_nr_in_use(cfqmd, waiter->sync);
 	const bool parked = cfqmd->active_cfqd && cfqmd->active_cfqd != cfqd;
@@ -180,9 +179,6 @@ bool cfq_group_has_room(const struct cfq_waiter *waiter)
 		return false;
 	if (!held || (!parked && cfq_descriptors_lent(total, in_use)))
 		return true;
-	/* Often this will do: a share of all is at most that of the group. */
-	if ((u64)held * member_rivals_weight(leaf) >= (u64)total * leaf->entity.weight)
-		return false;
 
 	part = cfq_share_amount(total, cfq_group_share(cfqd));
 	if (parked)
