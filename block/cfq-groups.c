@@ -344,11 +344,15 @@ static bool cfq_group_tapers_off(struct cfq_data *cfqd, u64 now_ns)
  * better classes leave; below a group, what keeps the device busy, as its rivals
  * would have all of that otherwise.
  */
-static noinline bool cfq_member_after_others(const struct cfq_member *member)
+static bool cfq_member_must_wait(const struct cfq_member *member)
 {
 	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
 	const struct cfq_entity *entity = &member->entity, *first;
 
+	/* Short for what follows: less than is to spare is less than is useful. */
+	if (!dd->one_head && !dd->strict && !dd->held_for_equal &&
+	    entity->class != CFQ_CLASS_IDLE && cfq_device_spares(dd))
+		return false;
 	if (cfq_first_better(entity->trees, entity->class) &&
 	    (dd->one_head || entity->class == CFQ_CLASS_IDLE ||
 	     (member->group->self.group ? cfq_device_busy(dd) :
@@ -360,17 +364,6 @@ static noinline bool cfq_member_after_others(const struct cfq_member *member)
 	return first && first != entity && cfq_entity_lead(entity, first) >
 	       (s64)cfq_lead_ns(dd, entity, dd->one_head ? CFQ_RIDE_LEAD_PART :
 							   CFQ_MIXED_LEAD_PART);
-}
-
-static inline bool cfq_member_must_wait(const struct cfq_member *member)
-{
-	const struct cfq_driver_data *dd = &member->group->cfqmd->dd;
-
-	/* Neither matters: less than is to spare is less than is useful. */
-	if (!dd->one_head && !dd->strict && !dd->held_for_equal &&
-	    member->entity.class != CFQ_CLASS_IDLE && cfq_device_spares(dd))
-		return false;
-	return cfq_member_after_others(member);
 }
 
 /* Must @cfqd or a group above it wait for others? */
