@@ -46,7 +46,8 @@ bool cfqq_worth_waiting(struct cfq_queue *cfqq)
 	const struct cfq_think_time *think = st->nr == 1 ? &st->think :
 		cfqq->owned ? &cfqq->think : &cfqq->cfqd->new_task;
 
-	return cfq_st_first(st) == &cfqq->entity &&
+	return (cfqq->owned || cfqq->cfqd->cfqmd->nr_queued) &&
+	       cfq_st_first(st) == &cfqq->entity &&
 	       (!next || cfqq_keeps_head(entity_to_cfqq(next))) &&
 	       cfq_think_time_within(think, cfqd_dd(cfqq->cfqd)->tun.group_idle_ns);
 }

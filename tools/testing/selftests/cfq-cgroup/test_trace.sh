@@ -111,7 +111,7 @@ turns() {
 	start_load b - seq 2 1000
 	sleep 6
 	stop_loads
-	head -c 1 "$DEV" >/dev/null
+	sleep 1
 	trace_stop
 	for g in a b; do
 		group=group=$(id "$g")
