@@ -23,7 +23,10 @@ bool cfqq_seeky(const struct cfq_queue *cfqq)
 		cfq_history_seeky(cfqd->seek_history, cfqd->seek_samples));
 }
 
-/* Is it worth giving @cfqq the head of a disk for itself, and waiting for it? */
+/*
+ * Is it worth giving @cfqq the head of a disk for itself, and waiting for it?  Not
+ * if it had only urgent requests.
+ */
 bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 {
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
@@ -502,26 +505,30 @@ bool cic_shares_cfqq(const struct cfq_io_cq *cic, const struct cfq_queue *cfqq, 
 #define CFQ_CAUSE_NS		NSEC_PER_MSEC
 
 /*
- * For whom does a kernel thread write @rq to a journal?  A bio may tell.  Else
- * for the task whose write, which it waited for, was just completed; or for
- * whom it began.
+ * For whom does a kernel thread write @rq to a journal?  For the task whose write,
+ * which it waited for, was just completed; that is no sign where many are all the
+ * time, without a head.  A bio may tell, by who was the first to read a block of
+ * inodes, say.  Else for whom it began.
  */
 static noinline enum cfq_slot
-cfq_journal_slot(const struct cfq_io_cq *cic, struct request *rq,
+cfq_journal_slot(const struct cfq_io_cq *cic, struct request *rq, enum cfq_slot slot,
 		 struct cfq_cgroup **cfqc, u64 now_ns)
 {
 	const struct cfq_meta_data *cfqmd = cic_cfqmd(cic);
 	const struct cfq_queue *cfqq = cic_cfqq(cic, CFQ_SLOT_BEHALF);
-	enum cfq_slot slot = CFQ_SLOT_SYNC;
+	const bool follows = cfqmd->sync_writer &&
+			     cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns;
 	struct cfq_cgroup *cause = NULL;
 	struct bio *bio;
 
-	__rq_for_each_bio(bio, rq) {
-		slot = cfq_bio_slot(bio, cfqc);
-		if (slot == CFQ_SLOT_BEHALF)
-			return slot;
+	if (!follows || !cfqmd->dd.one_head || cfq_opf_written_back(rq->cmd_flags)) {
+		__rq_for_each_bio(bio, rq) {
+			slot = cfq_bio_slot(bio, cfqc);
+			if (slot == CFQ_SLOT_BEHALF)
+				return slot;
+		}
 	}
-	if (cfqmd->sync_writer && cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns)
+	if (follows)
 		cause = cfqmd->sync_writer->cfqc;
 	else if (cfqq && cfqq->sent_ns + NSEC_PER_SEC > now_ns)
 		cause = cfqq->cfqd->cfqc;
@@ -546,9 +553,9 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic, struct request *rq, u64 no
 	guard(rcu)();
 	slot = cfq_bio_slot(rq->bio, &cfqc);
 	if (unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
-	    slot >= CFQ_SLOT_SYNC && op_is_write(req_op(rq)) &&
+	    slot != CFQ_SLOT_ASYNC && op_is_write(req_op(rq)) &&
 	    (current->flags & PF_KTHREAD))
-		slot = cfq_journal_slot(cic, rq, &cfqc, now_ns);
+		slot = cfq_journal_slot(cic, rq, slot, &cfqc, now_ns);
 
 	cfqq = cic_cfqq(cic, slot);
 	if (slot >= CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc &&
