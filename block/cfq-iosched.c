@@ -44,9 +44,10 @@
  *    Streams and asynchronous queues keep the head for long.  If a seeky queue
  *    that ran dry is the only one of its class, or due before one of these, we
  *    wait for it, too (group_idle), or for another one of its class: else a
- *    lower class, another group or a stream would get its time.  And what keeps
- *    the head for long sends nothing while a synchronous queue that is due
- *    before it has a request in the disk.
+ *    lower class, another group or a stream would get its time.  So a group that
+ *    commits is waited for between what its task and the journal's thread send.
+ *    And what keeps the head for long sends nothing while a synchronous queue
+ *    that is due before it has a request in the disk.
  *
  *    Waiting needs no timer while nobody else wants the device; a dispatch that
  *    finds other requests and must not send them arms it.
@@ -103,7 +104,7 @@ static void cfqq_add_seek(struct cfq_queue *cfqq, bool seek)
 	cfqd->seek_samples = min(cfqd->seek_samples + 1, CFQ_SEEK_HISTORY);
 }
 
-/* Learn from the new @rq how the task thinks and moves. */
+/* Learn from the new @rq how the task thinks and moves; of an @urgent one only the class. */
 static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 				   bool urgent, u64 now_ns)
 {
@@ -114,12 +115,12 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	if (!cfqq->sync || (!dd->one_head && !dd->access_work))
 		return;
 
+	cfq_add_think_time(&st->think, &dd->tun, st->empty_since_ns, now_ns);
+	st->empty_since_ns = 0;
+	if (urgent)
+		return;
 	if (cfqq->nr_queued == 1 && !cfqq->nr_in_driver)
 		cfq_add_think_time(&cfqq->think, &dd->tun, cfqq->last_end_ns, now_ns);
-	if (!urgent) {
-		cfq_add_think_time(&st->think, &dd->tun, st->empty_since_ns, now_ns);
-		st->empty_since_ns = 0;
-	}
 
 	/* Readahead sends a stream's pieces in any order: no seek. */
 	if (cfqq->nr_queued > 1 && cfqq_rq_has_neighbour(rq)) {
@@ -1184,17 +1185,15 @@ static u64 cfqq_idle_window_ns(struct cfq_queue *cfqq, u64 now_ns)
 	return cfqq_worth_waiting(cfqq) ? dd->tun.group_idle_ns : 0;
 }
 
-/* @cfqq is empty.  After an @urgent request wait only if that interrupted a slice. */
-static void cfqq_ran_dry(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
+static void cfqq_ran_dry(struct cfq_queue *cfqq, u64 now_ns)
 {
 	struct cfq_data *cfqd = cfqq->cfqd;
 	u64 window_ns = 0;
 
 	if (cfqd_dd(cfqd)->one_head && cfqq_on_tree(cfqq)) {
-		if (cfqq->sync && !urgent && cfqq->entity.st->nr == 1)
+		if (cfqq->sync && cfqq->entity.st->nr == 1)
 			cfqq->entity.st->empty_since_ns = now_ns;
-		if (!urgent || cfqq_is_active(cfqq))
-			window_ns = cfqq_idle_window_ns(cfqq, now_ns);
+		window_ns = cfqq_idle_window_ns(cfqq, now_ns);
 	}
 
 	cfqq->last_end_ns = now_ns;
@@ -1272,7 +1271,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 	}
 
 	if (!cfqq->nr_queued && !cfqq->nr_in_driver)
-		cfqq_ran_dry(cfqq, cfq_opf_urgent(done->opf), done->end_ns);
+		cfqq_ran_dry(cfqq, done->end_ns);
 }
 
 /*

@@ -32,15 +32,17 @@ bool cfqq_wants_slice(const struct cfq_queue *cfqq)
 	const struct cfq_driver_data *dd = cfqd_dd(cfqq->cfqd);
 
 	return dd->one_head && cfqq->sync && cfqq->owned && dd->tun.slice_idle_ns &&
-	       cfqq->entity.class != CFQ_CLASS_IDLE && !cfqq_seeky(cfqq) &&
+	       cfqq->last_request_end && cfqq->entity.class != CFQ_CLASS_IDLE &&
+	       !cfqq_seeky(cfqq) &&
 	       cfq_think_time_within(&cfqq->think, dd->tun.slice_idle_ns);
 }
 
 /*
  * Is @cfqq waited for without a slice?  If it is next, would have a request soon,
  * and another class or group got its time, or one that keeps the head.  Alone in
- * its class, another may have one sooner, as of tasks that take turns by a lock.
- * If its task is gone: a new one, as of a script.
+ * its class, another may have one sooner, as of tasks that take turns by a lock,
+ * or to commit.  If its task is gone: a new one, as of a script, and only while
+ * somebody else wants the disk.
  */
 bool cfqq_worth_waiting(struct cfq_queue *cfqq)
 {

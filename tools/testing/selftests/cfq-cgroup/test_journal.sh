@@ -888,10 +888,78 @@ idle_truncates() {
 	worst_of 4 "sleep 0.5" other mkdir "$MNT/x#"
 }
 
+# appended GROUP: leaves in $APPENDED how many blocks it appends to a file with O_SYNC in 4 s
+appended() {
+	local pid
+
+	rm -f "$MNT/log"
+	sync
+	(run_as "$1" - "$DD" if=/dev/zero of="$MNT/log" bs=4k oflag=sync count=100000) 2>/dev/null &
+	pid=$!
+	sleep 4
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	APPENDED=$(($(wc -c <"$MNT/log") / 4096))
+}
+
+# commits_beside PERCENT PRIORITY LOAD PROCESSES [OPTION...]: who commits, alone and beside a load
+# of another group of priority 7
+commits_beside() {
+	local least=$1 alone
+
+	load_disk
+	make_ext4 "$DEV" 2G 1 1
+	use_ext4 "$DEV" "$MNT"
+	make_group commits "$2"
+	make_group other 7
+	appended commits
+	alone=$APPENDED
+	shift 2
+	start_load other - "$1" "$2" "$FLOOD_MB" ${3:+"$3" "$4"}
+	sleep 1
+	appended commits
+	expect "alone $alone times, beside others $APPENDED" "$APPENDED >= $alone * $least / 100"
+	await
+	leave_files
+}
+
+commits_flood() {
+	title "beside 32 reads of an eighth of its weight who commits has 70 % of its rate"
+	commits_beside 70 0 read 1 --ioengine=libaio --iodepth=32
+}
+
+commits_equal() {
+	title "beside eight readers of equal weight 40 %"
+	commits_beside 40 7 read 8
+}
+
+# The first one to read a block of inodes owns its memory.
+looked_before() {
+	title "who has only looked at a directory does not pay for commits in it"
+	load_disk
+	make_ext4 "$DEV" 2G 1 1
+	use_ext4 "$DEV" "$MNT"
+	echo +memory >"$CG/cgroup.subtree_control"
+	make_group looks
+	make_group commits
+	: >"$MNT/log"
+	umount "$MNT" || fail "cannot unmount"
+	use_ext4 "$DEV" "$MNT"
+	echo 3 >/proc/sys/vm/drop_caches
+	(run_as looks - ls -l "$MNT") >/dev/null
+	appended commits
+	expect "us: who commits $(stat commits time), who looked $(stat looks time)" \
+		"$APPENDED > 50 && $(stat looks time) * 10 < $(stat commits time)"
+	leave_files
+	remove_groups
+	echo -memory >"$CG/cgroup.subtree_control"
+}
+
 mount_unified
 run_cases idle_task_creates swap_hog idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls \
 	idle_ls_ahead idle_maps idle_writes idle_pieces idle_truncates idle_checkpoints rt_fsync \
 	sync_writes limit_journal light_journal light_looks many_look swap fsync_only \
+	commits_flood commits_equal looked_before \
 	meta_flood meta_crowd meta_hangs meta_wanted cold_file \
 	: idle_sharers idle_rewrites idle_removes idle_touches fsync_shares idle_meta_flood \
 	idle_task_meta_flood meta_written_back meta_synced borrows_little
