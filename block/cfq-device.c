@@ -91,8 +91,7 @@ void cfq_device_set_one_head(struct cfq_driver_data *dd, bool one_head, u64 now_
 /* What was learned was of another device, or of none; it is used as before. */
 void cfq_device_forget(struct cfq_driver_data *dd, u64 now_ns)
 {
-	dd->pages_cost_ns = CFQ_COST_PAGES * CFQ_PAGE_UNKNOWN_NS;
-	dd->cost_work = 0;
+	cfq_price_set(dd, CFQ_PAGE_UNKNOWN_NS);
 	dd->discard_ns = 0;
 	dd->par = (struct cfq_parallelism) { .write_work = CFQ_WORK_PAGE };
 	cfq_heads_forget(dd, now_ns);
@@ -140,34 +139,6 @@ cfq_rq_work(const struct cfq_driver_data *dd, struct request *rq, unsigned int b
 }
 
 /*
- * What does @rq take by itself, without a head, or of a busy device if that is more,
- * as of one with a cache or a limited rate?  0 if unknown, or without data.
- */
-static __always_inline u64 cfq_rq_service_ns(const struct cfq_driver_data *dd,
-					     struct request *rq, unsigned int bytes)
-{
-	const unsigned int pages = cfq_pages(bytes), order = cfq_size_order(pages);
-	const bool write = rq_data_dir(rq);
-
-	return bytes ? cfq_service_of(max(dd->par.service_ns[write][order],
-					  dd->par.sizes.ns[write][order]), pages) : 0;
-}
-
-/*
- * What will it cost?  No more than that, as work costs more where little is to be
- * done; unless there is, and the device does not even do one at a time so fast.
- */
-static __always_inline u64 cfq_rq_cost_ns(const struct cfq_driver_data *dd,
-					  struct request *rq, unsigned int bytes,
-					  unsigned int work)
-{
-	const u64 cost_ns = cfq_work_cost_ns(dd, work);
-
-	return dd->par.parallel < CFQ_PARALLEL_ONE && dd->nr_in_driver >= CFQ_BUSY_TIMES ?
-	       cost_ns : min_not_zero(cfq_rq_service_ns(dd, rq, bytes), cost_ns);
-}
-
-/*
  * A sample like @rq is wanted: must it wait until few are in the device?  That
  * costs a moment, only when cfq has just been selected; but without it nobody
  * would know what a write costs on a device that is always full.
@@ -204,8 +175,7 @@ u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 	if (dd->access_work ||
 	    (bytes && cfq_parallel_pages(dd, bytes) < cfq_full_depth(dd)))
 		return 0;
-	ns = bytes ? cfq_rq_cost_ns(dd, rq, bytes, cfq_rq_work(dd, rq, bytes)) :
-		     dd->discard_ns;
+	ns = bytes ? cfq_work_cost_ns(dd, cfq_rq_work(dd, rq, bytes)) : dd->discard_ns;
 	return ns < 2 * cfq_page_ns(&dd->par) ? 0 : ns;
 }
 
@@ -225,12 +195,14 @@ static noinline void cfq_start_probe(struct cfq_driver_data *dd, struct request 
 
 /*
  * What does a write cost, where its rate is not known?  Compare those of one size;
- * else of a page, which takes a part of what the smallest do: cfq_page_add().
+ * else what the smallest do of what the device can work on at the same time.
  */
 static void cfq_set_write_work(struct cfq_parallelism *par)
 {
 	const u64 *reads = par->service_ns[READ], *writes = par->service_ns[WRITE];
 	int read = cfq_first_known(reads), write = cfq_first_known(writes);
+	const int busy = cfq_first_known(par->sizes.ns[READ]);
+	u64 most = par->parallel;
 	unsigned int work;
 
 	for (int order = max(read, write); order < CFQ_NR_ORDERS; order++)
@@ -241,8 +213,13 @@ static void cfq_set_write_work(struct cfq_parallelism *par)
 		}
 	if (read == CFQ_NR_ORDERS || write == CFQ_NR_ORDERS)
 		return;
-	work = cfq_write_work(div_u64(writes[write], int_sqrt(1U << write)),
-			      div_u64(reads[read], int_sqrt(1U << read)));
+	/* One of these by itself, and one after the other of a busy device. */
+	if (busy < CFQ_NR_ORDERS)
+		most = div64_u64(reads[busy] * CFQ_PARALLEL_ONE << busy,
+				 par->sizes.ns[READ][busy]);
+	most = max(most, CFQ_PARALLEL_ONE);
+	work = cfq_write_work(writes[write] * min(most, CFQ_PARALLEL_ONE << write) >> write,
+			      reads[read] * min(most, CFQ_PARALLEL_ONE << read) >> read);
 	if (work != par->write_work)
 		cfq_sizes_set_work(&par->sizes, work);
 	par->write_work = work;
@@ -316,7 +293,7 @@ u64 cfq_device_sent(struct cfq_driver_data *dd, struct request *rq, u64 now_ns)
 	dd->work_in_driver += work;
 	dd->pages_in_driver += pages;
 	rq_set_sent(rq, work, pages, now_ns);
-	return dd->one_head ? 0 : cfq_rq_cost_ns(dd, rq, bytes, work);
+	return dd->one_head ? 0 : cfq_work_cost_ns(dd, work);
 }
 
 /* Does the rate of requests tell nothing of what they take? */
@@ -351,10 +328,11 @@ void cfq_sizes_learn(struct cfq_driver_data *dd, u64 now_ns)
 		if (sizes->again_ns[size] <= now_ns)
 			cfq_sizes_tried(sizes, size, now_ns);
 		work = sizes->work[write][order];
+		cfq_set_write_work(&dd->par);
 		cfq_sizes_set_work(sizes, dd->par.write_work);
 		/* The cost of a page so far was for other sizes. */
 		if (abs_diff(work, sizes->work[write][order]) > work / 8)
-			dd->cost_work = 0;
+			cfq_price_set(dd, cfq_work_cost_ns(dd, CFQ_WORK_PAGE));
 	} else if (sizes->trial_depth && size == sizes->trial_size) {
 		cfq_sizes_tried(sizes, size, now_ns);
 	}
@@ -410,15 +388,19 @@ bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq, u64 no
 {
 	const struct cfq_sizes *sizes = &dd->par.sizes;
 	const unsigned int size = cfq_rq_size(rq), others = sizes->others + 1;
-	const unsigned int bytes = rq_data_bytes(rq);
+	const unsigned int bytes = rq_data_bytes(rq), pages = cfq_pages(bytes);
 	const unsigned int work = sizes->others_work + cfq_rq_work(dd, rq, bytes);
-	const u64 service_ns = cfq_rq_service_ns(dd, rq, bytes);
+	u64 service_ns;
 
 	if (size == sizes->trial_size)
 		return true;
-	return sizes->size == sizes->trial_size &&
-	       others * CFQ_TRIAL_OTHERS_PART <= sizes->sent &&
-	       work * CFQ_SIZES_PART <= sizes->work_sent && service_ns &&
+	if (!bytes || sizes->size != sizes->trial_size ||
+	    others * CFQ_TRIAL_OTHERS_PART > sizes->sent ||
+	    work * CFQ_SIZES_PART > sizes->work_sent)
+		return false;
+	service_ns = cfq_service_of(dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)],
+				    pages);
+	return service_ns &&
 	       sizes->since_ns + others * service_ns * CFQ_SIZES_PART <= now_ns;
 }
 

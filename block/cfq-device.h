@@ -24,10 +24,6 @@ static inline u64 cfq_page_ns(const struct cfq_parallelism *par)
 	return par->page_ns[READ] ?: par->page_ns[WRITE];
 }
 
-/* For so many pages that are read (fixed point), and the mean over so many. */
-#define CFQ_COST_PAGES	256U
-#define CFQ_COST_MEMORY	512U
-
 /*
  * So long others wait for a request of who has nothing else to send; then it
  * seems lost.  On flash sooner, but for twice what the work there takes.
@@ -37,7 +33,7 @@ static inline u64 cfq_page_ns(const struct cfq_parallelism *par)
 
 static inline u64 cfq_work_cost_ns(const struct cfq_driver_data *dd, unsigned int work)
 {
-	return div_u64(dd->pages_cost_ns * work, CFQ_COST_PAGES * CFQ_WORK_PAGE);
+	return div_u64(dd->spent_ns * work, dd->spent_work);
 }
 
 static inline u64 cfq_stuck_ns(const struct cfq_driver_data *dd)
@@ -294,14 +290,26 @@ static inline bool cfq_count_completed(struct cfq_parallelism *par, unsigned int
 	return true;
 }
 
-/* A request took so long for its work: each page counts alike. */
-static inline void cfq_cost_add(u64 *pages_cost_ns, unsigned int *known_work,
-				u64 spent_ns, unsigned int work)
-{
-	s64 more = spent_ns * CFQ_COST_PAGES * CFQ_WORK_PAGE - *pages_cost_ns * work;
+/*
+ * The price of work is the mean of so much time, or half of that: work costs more while
+ * little is in the device, but all who share it pay the same.
+ */
+#define CFQ_PRICE_NS	((u64)NSEC_PER_SEC)
 
-	*known_work = min(*known_work + work, CFQ_COST_MEMORY * CFQ_WORK_PAGE);
-	*pages_cost_ns += div_s64(more, max(work, *known_work));
+static inline void cfq_price_set(struct cfq_driver_data *dd, u64 page_ns)
+{
+	dd->spent_ns = page_ns;
+	dd->spent_work = CFQ_WORK_PAGE;
+}
+
+static inline void cfq_price_add(struct cfq_driver_data *dd, u64 ns, unsigned int work)
+{
+	dd->spent_ns += ns;
+	dd->spent_work += work;
+	if (unlikely(dd->spent_ns >= CFQ_PRICE_NS)) {
+		dd->spent_ns /= 2;
+		dd->spent_work = DIV_ROUND_UP(dd->spent_work, 2);
+	}
 }
 
 /* Strict as processors come late, not as it has several heads? */
@@ -415,7 +423,7 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 		cfq_sizes_look(dd, now_ns);
 	cfq_sizes_completed(dd, in_driver_ns, now_ns);
 	if (!cfq_charges_completed(dd, done->opf))
-		cfq_cost_add(&dd->pages_cost_ns, &dd->cost_work, spent_ns, work);
+		cfq_price_add(dd, spent_ns, work);
 	if (dd->par.probe == done->rq)
 		cfq_learn_completed(dd, done);
 	return spent_ns;

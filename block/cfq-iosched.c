@@ -1266,7 +1266,8 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		cfq_average_add(&dd->mean_cost_ns, learn_ns);
 	} else if (unlikely(dd->held_cfqq) && !dd->nr_in_driver &&
 		   spent_ns > estimate_ns) {
-		/* A part of the device was kept idle for it. */
+		/* A part of the device was kept idle for it: that makes no work dear. */
+		dd->spent_ns -= min(dd->spent_ns / 2, spent_ns - estimate_ns);
 		cfqq_charge_idle(cfqq, spent_ns - estimate_ns);
 	}
 

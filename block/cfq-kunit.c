@@ -30,31 +30,28 @@ static void cfq_test_prio_slice(struct kunit *test)
 }
 
 /* What a page costs does not depend on the order of large and small requests. */
-static void cfq_test_cost(struct kunit *test)
+static void cfq_test_price(struct kunit *test)
 {
 	const unsigned int page = CFQ_WORK_PAGE, large = 128 * page;
-	unsigned int known = 0;
-	u64 cost_ns = 0;
-	int i;
+	static struct cfq_driver_data dd;
 
-	/* At first, what was seen once is all that is known. */
-	cfq_cost_add(&cost_ns, &known, 8 * NSEC_PER_MSEC, 4 * page);
-	KUNIT_EXPECT_EQ(test, cost_ns, CFQ_COST_PAGES * 2ULL * NSEC_PER_MSEC);
+	/* A guess counts for little. */
+	cfq_price_set(&dd, NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, cfq_work_cost_ns(&dd, 2 * page), 2ULL * NSEC_PER_USEC);
 	/* One page takes 20 us in small requests, and 30 in large ones. */
-	for (i = 0; i < 128 * 40; i++) {
-		cfq_cost_add(&cost_ns, &known, 20 * NSEC_PER_USEC, page);
-		if (i % 128 == 127)
-			cfq_cost_add(&cost_ns, &known,
-				     128 * 30 * NSEC_PER_USEC, large);
+	for (int i = 1; i <= 128 * 40; i++) {
+		cfq_price_add(&dd, 20 * NSEC_PER_USEC, page);
+		if (i % 128 == 0)
+			cfq_price_add(&dd, 128 * 30 * NSEC_PER_USEC, large);
 	}
-	KUNIT_EXPECT_GT(test, cost_ns, CFQ_COST_PAGES * 24 * NSEC_PER_USEC);
-	KUNIT_EXPECT_LT(test, cost_ns, CFQ_COST_PAGES * 27 * NSEC_PER_USEC);
+	KUNIT_EXPECT_GT(test, cfq_work_cost_ns(&dd, page), 24ULL * NSEC_PER_USEC);
+	KUNIT_EXPECT_LE(test, cfq_work_cost_ns(&dd, page), 25ULL * NSEC_PER_USEC);
 
-	/* What is larger than all that is remembered is all that counts. */
-	cfq_cost_add(&cost_ns, &known, 1024 * 10 * NSEC_PER_USEC,
-		     1024 * page);
-	KUNIT_EXPECT_GE(test, cost_ns, CFQ_COST_PAGES * 10 * NSEC_PER_USEC - 1);
-	KUNIT_EXPECT_LE(test, cost_ns, CFQ_COST_PAGES * 10 * NSEC_PER_USEC + 1);
+	/* What was long ago is forgotten. */
+	for (int i = 0; i < 20; i++)
+		cfq_price_add(&dd, NSEC_PER_SEC, 1000 * page);
+	KUNIT_EXPECT_GT(test, cfq_work_cost_ns(&dd, page), 990ULL * NSEC_PER_USEC);
+	KUNIT_EXPECT_LT(test, dd.spent_ns, CFQ_PRICE_NS);
 }
 
 static void cfq_test_heads(struct kunit *test)
@@ -971,7 +968,7 @@ static void cfq_test_backlog(struct kunit *test)
 	struct cfq_driver_data dd = { .work_in_driver = 100 * CFQ_WORK_PAGE };
 	const u64 page_ns = 80 * NSEC_PER_USEC;
 
-	dd.pages_cost_ns = CFQ_COST_PAGES * page_ns;
+	cfq_price_set(&dd, page_ns);
 	KUNIT_EXPECT_EQ(test, cfq_stuck_ns(&dd),
 			CFQ_STUCK_FLASH_NS + 200 * page_ns);
 	dd.work_in_driver = UINT_MAX;
@@ -1152,7 +1149,7 @@ static struct kunit_case cfq_test_cases[] = {
 	KUNIT_CASE(cfq_test_overdue_entity),
 	KUNIT_CASE(cfq_test_debt),
 	KUNIT_CASE(cfq_test_prio_slice),
-	KUNIT_CASE(cfq_test_cost),
+	KUNIT_CASE(cfq_test_price),
 	KUNIT_CASE(cfq_test_heads),
 	KUNIT_CASE(cfq_test_latency_slice),
 	KUNIT_CASE(cfq_test_group_prio),

@@ -235,8 +235,8 @@ struct cfq_driver_data {
 	u64			lost_since_ns;
 	u64			full_since_ns;	/* and gives nothing back */
 	u64			mean_cost_ns;	/* of a request, about */
-	u64			pages_cost_ns;	/* of CFQ_COST_PAGES, without a head */
-	unsigned int		cost_work;	/* that this is the mean of */
+	u64			spent_ns;	/* lately without a head, */
+	unsigned int		spent_work;	/* for so much: the price */
 	u64			discard_ns;	/* what one takes, or the like */
 	u64			rt_until_ns;	/* a real time task may be back */
 	u64			sent_ns;	/* when the last request was */
