@@ -790,6 +790,7 @@ run_cases shares_and_rate alone quiet_reader oldest_first left_over beside_reade
 	beside_light_readers levels equal_levels sizes sizes_beside_readers sizes_beside_rt \
 	pages_of_16k slow_sizes by_request by_request_16 rented rented_slow writes_of_pages \
 	writes huge_writes stream streams one_page stream_owed thinking no_disk_for_large \
-	stream_behind own_small beside_rt usb_stick behind_long discards stuck hung_group \
-	: slow_writes faster computing huger_writes large_writes idle_discards \
+	own_small beside_rt usb_stick behind_long stuck hung_group \
+	: slow_writes faster computing huger_writes large_writes idle_discards discards \
+	stream_behind \
 	${CONTROLLER:+told_anew} ${OUR_KERNEL:+as_fast}

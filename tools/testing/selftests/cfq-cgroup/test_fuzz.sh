@@ -5,7 +5,7 @@
 
 . ./test_common.sh
 
-STEPS=${STEPS:-1000}
+STEPS=${STEPS:-700}
 # That of the run, unless another one is asked for
 SEED=${SEED:-${seed:-1}}
 

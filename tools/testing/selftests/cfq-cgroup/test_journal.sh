@@ -956,10 +956,10 @@ looked_before() {
 }
 
 mount_unified
-run_cases idle_task_creates swap_hog idle_creates idle_uring idle_ls idle_crowd_ls idle_tasks_ls \
-	idle_ls_ahead idle_maps idle_writes idle_pieces idle_truncates idle_checkpoints rt_fsync \
-	sync_writes limit_journal light_journal light_looks many_look swap fsync_only \
-	commits_flood commits_equal looked_before \
-	meta_flood meta_crowd meta_hangs meta_wanted cold_file \
+run_cases idle_task_creates swap_hog idle_creates idle_uring idle_ls idle_crowd_ls idle_ls_ahead \
+	idle_writes idle_pieces idle_truncates idle_checkpoints rt_fsync sync_writes \
+	limit_journal light_journal light_looks many_look swap fsync_only commits_flood \
+	commits_equal looked_before meta_flood meta_hangs meta_wanted cold_file \
 	: idle_sharers idle_rewrites idle_removes idle_touches fsync_shares idle_meta_flood \
-	idle_task_meta_flood meta_written_back meta_synced borrows_little
+	idle_task_meta_flood meta_written_back meta_synced borrows_little idle_tasks_ls \
+	idle_maps meta_crowd

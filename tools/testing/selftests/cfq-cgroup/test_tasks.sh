@@ -572,9 +572,10 @@ not_hung=
 # shellcheck disable=SC2086 # none, or a name
 run_cases rt_be_seq rt_be_random be_idle_seq be_idle_random idle_alone_seq idle_alone_random \
 	idle_levels turns_before_idle script_in_group idle_resumes levels_seq levels_random \
-	rt_before_crowd be_before_crowd rt_before_flushes rt_has_all beside_new_tasks \
-	beside_new_groups beside_new_streams streams_beside_idle slices_passed_on sixth \
+	rt_before_crowd be_before_crowd rt_has_all beside_new_tasks beside_new_streams \
+	streams_beside_idle slices_passed_on sixth \
 	favour favour_beside_thirty favour_beside_150 favour_is_bounded \
 	beside_read_ahead ahead_without_ncq rt_without_ncq beside_writeback \
 	hung_task hung_large \
-	${CONTROLLER:+turns_of_group script_of_group hung_group} $not_hung
+	${CONTROLLER:+turns_of_group script_of_group hung_group} $not_hung \
+	: rt_before_flushes beside_new_groups
