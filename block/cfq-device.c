@@ -139,6 +139,20 @@ cfq_rq_work(const struct cfq_driver_data *dd, struct request *rq, unsigned int b
 }
 
 /*
+ * What does @rq take by itself, without a head, or of a busy device if that is more,
+ * as of one with a cache or a limited rate?  0 if unknown, or without data.
+ */
+static u64 cfq_rq_service_ns(const struct cfq_driver_data *dd, struct request *rq,
+			     unsigned int bytes)
+{
+	const unsigned int pages = cfq_pages(bytes), order = cfq_size_order(pages);
+	const bool write = rq_data_dir(rq);
+
+	return bytes ? cfq_service_of(max(dd->par.service_ns[write][order],
+					  dd->par.sizes.ns[write][order]), pages) : 0;
+}
+
+/*
  * A sample like @rq is wanted: must it wait until few are in the device?  That
  * costs a moment, only when cfq has just been selected; but without it nobody
  * would know what a write costs on a device that is always full.
@@ -175,7 +189,9 @@ u64 cfq_long_ns(const struct cfq_driver_data *dd, struct request *rq)
 	if (dd->access_work ||
 	    (bytes && cfq_parallel_pages(dd, bytes) < cfq_full_depth(dd)))
 		return 0;
-	ns = bytes ? cfq_work_cost_ns(dd, cfq_rq_work(dd, rq, bytes)) : dd->discard_ns;
+	ns = bytes ? min_not_zero(cfq_rq_service_ns(dd, rq, bytes),
+				  cfq_work_cost_ns(dd, cfq_rq_work(dd, rq, bytes))) :
+		     dd->discard_ns;
 	return ns < 2 * cfq_page_ns(&dd->par) ? 0 : ns;
 }
 
@@ -211,7 +227,8 @@ static void cfq_set_write_work(struct cfq_parallelism *par)
 			write = order;
 			break;
 		}
-	if (read == CFQ_NR_ORDERS || write == CFQ_NR_ORDERS)
+	if (!par->page_ns[READ] || !par->page_ns[WRITE] ||
+	    read == CFQ_NR_ORDERS || write == CFQ_NR_ORDERS)
 		return;
 	/* One of these by itself, and one after the other of a busy device. */
 	if (busy < CFQ_NR_ORDERS)
@@ -252,8 +269,7 @@ void cfq_learn_completed(struct cfq_driver_data *dd, const struct cfq_done *done
 		return;
 	cfq_page_add(&par->page_ns[write], &par->page_samples[write], ns, own);
 	par->sample_until_ns = 0;
-	if (par->page_ns[READ] && par->page_ns[WRITE])
-		cfq_set_write_work(par);
+	cfq_set_write_work(par);
 }
 
 /* From one trial of a size to the next: that, and doubled so often. */
@@ -388,19 +404,15 @@ bool cfq_sizes_take(const struct cfq_driver_data *dd, struct request *rq, u64 no
 {
 	const struct cfq_sizes *sizes = &dd->par.sizes;
 	const unsigned int size = cfq_rq_size(rq), others = sizes->others + 1;
-	const unsigned int bytes = rq_data_bytes(rq), pages = cfq_pages(bytes);
+	const unsigned int bytes = rq_data_bytes(rq);
 	const unsigned int work = sizes->others_work + cfq_rq_work(dd, rq, bytes);
-	u64 service_ns;
+	const u64 service_ns = cfq_rq_service_ns(dd, rq, bytes);
 
 	if (size == sizes->trial_size)
 		return true;
-	if (!bytes || sizes->size != sizes->trial_size ||
-	    others * CFQ_TRIAL_OTHERS_PART > sizes->sent ||
-	    work * CFQ_SIZES_PART > sizes->work_sent)
-		return false;
-	service_ns = cfq_service_of(dd->par.service_ns[rq_data_dir(rq)][cfq_size_order(pages)],
-				    pages);
-	return service_ns &&
+	return sizes->size == sizes->trial_size &&
+	       others * CFQ_TRIAL_OTHERS_PART <= sizes->sent &&
+	       work * CFQ_SIZES_PART <= sizes->work_sent && service_ns &&
 	       sizes->since_ns + others * service_ns * CFQ_SIZES_PART <= now_ns;
 }
 

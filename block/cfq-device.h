@@ -291,8 +291,8 @@ static inline bool cfq_count_completed(struct cfq_parallelism *par, unsigned int
 }
 
 /*
- * The price of work is the mean of so much time, or half of that: work costs more while
- * little is in the device, but all who share it pay the same.
+ * The price of work is the mean of so much time that it took, or half of that: it
+ * costs more while little is in the device, but all who share that pay the same.
  */
 #define CFQ_PRICE_NS	((u64)NSEC_PER_SEC)
 
@@ -306,7 +306,7 @@ static inline void cfq_price_add(struct cfq_driver_data *dd, u64 ns, unsigned in
 {
 	dd->spent_ns += ns;
 	dd->spent_work += work;
-	if (unlikely(dd->spent_ns >= CFQ_PRICE_NS)) {
+	if (unlikely(dd->spent_ns >= CFQ_PRICE_NS || dd->spent_work > INT_MAX)) {
 		dd->spent_ns /= 2;
 		dd->spent_work = DIV_ROUND_UP(dd->spent_work, 2);
 	}
@@ -422,7 +422,9 @@ static inline u64 cfq_device_completed(struct cfq_driver_data *dd,
 				in_driver_ns, now_ns))
 		cfq_sizes_look(dd, now_ns);
 	cfq_sizes_completed(dd, in_driver_ns, now_ns);
-	if (!cfq_charges_completed(dd, done->opf))
+	/* Where a part was kept idle for the last one that tells no price. */
+	if (!cfq_charges_completed(dd, done->opf) &&
+	    !(dd->held_cfqq && dd->nr_in_driver == 1))
 		cfq_price_add(dd, spent_ns, work);
 	if (dd->par.probe == done->rq)
 		cfq_learn_completed(dd, done);

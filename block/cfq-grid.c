@@ -239,6 +239,15 @@ static noinline struct cfq_cgroup *cgroup_to_cfqc(struct cgroup *cgroup)
 	return cfq_root_cgroup();
 }
 
+/* Is @bio marked as of another group than the task's, as of who is helped?  Needs RCU. */
+bool cfq_bio_told(struct bio *bio)
+{
+	struct cgroup_subsys_state *io_css = bio_blkcg_css(bio);
+
+	return io_css && cfq_same_hierarchy(io_css->ss) &&
+	       io_css != task_css(current, io_css->ss->id);
+}
+
 /*
  * Which group caused what the current task submits, and is it another than its
  * own (@behalf)?  Needs RCU: it may be removed at any time.
@@ -254,7 +263,7 @@ struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 		io_css = NULL;
 	if (owner && (!io_css || cgroup_is_descendant(owner, io_css->cgroup)))
 		cfqc = cgroup_to_cfqc(owner);
-	else if (io_css && io_css != task_css(current, io_css->ss->id))
+	else if (cfq_bio_told(bio))
 		cfqc = cgroup_to_cfqc(io_css->cgroup);
 	*behalf = cfqc != own;
 	return cfqc;

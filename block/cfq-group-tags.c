@@ -292,11 +292,13 @@ void cfq_group_line(struct cfq_data *cfqd, bool in_line)
 /* Of the tasks in line, that to have the next descriptor; NULL if none may. */
 struct cfq_waiter *cfq_group_to_admit(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
-	struct cfq_data *cfqd = cfq_next_waiting_group(cfqmd, NULL, now_ns, true);
-	struct cfq_waiter *waiter = cfq_line_due(cfqd, now_ns);
+	struct cfq_waiter *waiter;
+	struct cfq_data *cfqd;
 
 	lockdep_assert_held(&cfqmd->lock);
 
+	cfqd = cfq_next_waiting_group(cfqmd, NULL, now_ns, true);
+	waiter = cfqd ? cfq_line_due(cfqd, now_ns) : NULL;
 	cfqd = NULL;
 	for (int nr = 0; !waiter && nr < CFQ_GROUPS_LOOK; nr++) {
 		cfqd = cfq_next_waiting_group(cfqmd, cfqd, now_ns, false);

@@ -104,7 +104,7 @@ static void cfqq_add_seek(struct cfq_queue *cfqq, bool seek)
 	cfqd->seek_samples = min(cfqd->seek_samples + 1, CFQ_SEEK_HISTORY);
 }
 
-/* Learn from the new @rq how the task thinks and moves; of an @urgent one only the class. */
+/* Learn from the new @rq how the task thinks, and if it is not @urgent how it moves. */
 static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 				   bool urgent, u64 now_ns)
 {
@@ -115,12 +115,12 @@ static void cfqq_update_statistics(struct cfq_queue *cfqq, struct request *rq,
 	if (!cfqq->sync || (!dd->one_head && !dd->access_work))
 		return;
 
+	if (cfqq->nr_queued == 1 && !cfqq->nr_in_driver)
+		cfq_add_think_time(&cfqq->think, &dd->tun, cfqq->last_end_ns, now_ns);
 	cfq_add_think_time(&st->think, &dd->tun, st->empty_since_ns, now_ns);
 	st->empty_since_ns = 0;
 	if (urgent)
 		return;
-	if (cfqq->nr_queued == 1 && !cfqq->nr_in_driver)
-		cfq_add_think_time(&cfqq->think, &dd->tun, cfqq->last_end_ns, now_ns);
 
 	/* Readahead sends a stream's pieces in any order: no seek. */
 	if (cfqq->nr_queued > 1 && cfqq_rq_has_neighbour(rq)) {
@@ -568,6 +568,10 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	if (unlikely(cfq_groups_limited()))
 		cfq_hold_request(rq);
 	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) && cfqq_jumps(cfqq, rq, now_ns);
+	/* Who goes on writing waits for no commit. */
+	if (!urgent && cfqq->sync && op_is_write(req_op(rq)) &&
+	    cfqmd->sync_writer == cfqq->cfqd)
+		cfqmd->sync_writer = NULL;
 	if (!urgent && cfqq_sends_now(cfqq, rq, now_ns)) {
 		cfqq_send_now(cfqq, rq, now_ns);
 	} else {
@@ -782,7 +786,7 @@ static void cfq_request_merged(struct request_queue *q, struct request *rq,
 	struct cfq_queue *cfqq = rq_cfqq(rq);
 
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
-	if (type == ELEVATOR_BACK_MERGE) {
+	if (type == ELEVATOR_BACK_MERGE && !cfq_opf_urgent(rq->cmd_flags)) {
 		cfqq->last_request_end = rq_end_sector(rq);
 	} else if (type == ELEVATOR_FRONT_MERGE) {
 		elv_rb_del(&cfqq->sort_list, rq);
@@ -795,7 +799,8 @@ static void cfq_requests_merged(struct request_queue *q, struct request *rq,
 {
 	struct cfq_queue *cfqq = rq_cfqq(rq);
 
-	cfqq->last_request_end = max(cfqq->last_request_end, rq_end_sector(rq));
+	if (cfqq->last_request_end)
+		cfqq->last_request_end = max(cfqq->last_request_end, rq_end_sector(rq));
 	cfq_group_count(cfqq->cfqd, CFQ_STAT_MERGES, 1);
 	if (!cfq_opf_urgent(rq->cmd_flags) &&
 	    (cfq_opf_urgent(next->cmd_flags) || next->fifo_time < rq->fifo_time)) {
@@ -1266,8 +1271,7 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		cfq_average_add(&dd->mean_cost_ns, learn_ns);
 	} else if (unlikely(dd->held_cfqq) && !dd->nr_in_driver &&
 		   spent_ns > estimate_ns) {
-		/* A part of the device was kept idle for it: that makes no work dear. */
-		dd->spent_ns -= min(dd->spent_ns / 2, spent_ns - estimate_ns);
+		/* A part of the device was kept idle for it. */
 		cfqq_charge_idle(cfqq, spent_ns - estimate_ns);
 	}
 

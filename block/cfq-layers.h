@@ -80,6 +80,7 @@ void cfq_groups_unregister(void);
 void cfq_groups_init(struct cfq_meta_data *cfqmd);
 void cfq_groups_exit(struct cfq_meta_data *cfqmd);
 struct cfq_cgroup *cfq_current_cgroup(void);
+bool cfq_bio_told(struct bio *bio);
 struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf);
 struct cfq_data *cfq_group_of(struct cfq_meta_data *cfqmd, struct cfq_cgroup *cfqc);
 void cfq_group_put(struct cfq_data *cfqd);
@@ -139,6 +140,8 @@ static inline void cfq_groups_exit(struct cfq_meta_data *cfqmd)
 }
 
 static inline struct cfq_cgroup *cfq_current_cgroup(void) { return NULL; }
+
+static inline bool cfq_bio_told(struct bio *bio) { return false; }
 
 static inline struct cfq_cgroup *cfq_bio_cgroup(struct bio *bio, bool *behalf)
 {

@@ -507,10 +507,11 @@ bool cic_shares_cfqq(const struct cfq_io_cq *cic, const struct cfq_queue *cfqq, 
 #define CFQ_CAUSE_NS		NSEC_PER_MSEC
 
 /*
- * For whom does a kernel thread write @rq to a journal?  For the task whose write,
- * which it waited for, was just completed; that is no sign where many are all the
- * time, without a head.  A bio may tell, by who was the first to read a block of
- * inodes, say.  Else for whom it began.
+ * For whom does a kernel thread write @rq to a journal?  On a disk, unless it is
+ * told, for the task whose write was just completed, and who has sent none since:
+ * the memory of a block of inodes is of who was the first to read it.  Without a
+ * head, where there may be one all the time, only if memory does not tell.  Else
+ * for whom it began.
  */
 static noinline enum cfq_slot
 cfq_journal_slot(const struct cfq_io_cq *cic, struct request *rq, enum cfq_slot slot,
@@ -518,12 +519,13 @@ cfq_journal_slot(const struct cfq_io_cq *cic, struct request *rq, enum cfq_slot 
 {
 	const struct cfq_meta_data *cfqmd = cic_cfqmd(cic);
 	const struct cfq_queue *cfqq = cic_cfqq(cic, CFQ_SLOT_BEHALF);
-	const bool follows = cfqmd->sync_writer &&
+	const bool follows = cfqmd->sync_writer && cfqmd->sync_writer->cfqc &&
 			     cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns;
 	struct cfq_cgroup *cause = NULL;
 	struct bio *bio;
 
-	if (!follows || !cfqmd->dd.one_head || cfq_opf_written_back(rq->cmd_flags)) {
+	if (!follows || !cfqmd->dd.one_head || cfq_opf_written_back(rq->cmd_flags) ||
+	    cfq_bio_told(rq->bio)) {
 		__rq_for_each_bio(bio, rq) {
 			slot = cfq_bio_slot(bio, cfqc);
 			if (slot == CFQ_SLOT_BEHALF)
