@@ -687,7 +687,7 @@ usb_stick() {
 	start_load g1 - seq 1 0
 	start_load g2 - write 1 1000 --bs=128k
 	watch_mb 0 1000 1000 1000
-	sleep 2
+	sleep 8
 	measure 20
 	expect "shares of device time $(shares) %" "$(distance 50 50) <= 10"
 }
