@@ -405,7 +405,7 @@ start_user() {
 
 swap_hog() {
 	# So fast it would have most of the device, and not come to the end of the space
-	local set_mb=70 seconds=12 mb_per_s=38 alone
+	local set_mb=70 seconds=24 mb_per_s=38 alone
 
 	title "who takes ever more memory has his share of the device to swap, others have theirs"
 	use_swap
