@@ -1441,31 +1441,47 @@ static void cfq_requeue_request(struct request *rq)
  * last completion; but no more than it was there.  Nobody tells of the flush
  * after data that a disk cannot write through its cache.
  */
+static void cic_end_flush(struct cfq_io_cq *cic, struct request *rq, u64 now_ns)
+{
+	struct cfq_driver_data *dd = &cic_cfqmd(cic)->dd;
+	struct cfq_queue *cfqq = cic->flush_cfqq;
+	u64 ns;
+
+	if (cfqq && dd->one_head && rq->flush.seq != RQ_TO_FLUSH) {
+		if (!dd->nr_in_driver) {
+			dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
+			dd->flush_ns = min_t(s64, dd->flush_ns + cfq_charge_serial(dd, now_ns),
+					     CFQ_FLUSH_NS);
+		}
+		dd->flushed = dd->nr_in_driver;
+		ns = clamp_t(s64, dd->flush_ns, 0, now_ns - min(now_ns, rq->fifo_time));
+		dd->flush_ns -= ns;
+		cfqq_charge(cfqq, ns, 0, "flush");
+	}
+	if (--cic->nr_flushes || !cfqq)
+		return;
+	cic->flush_cfqq = NULL;
+	cfqq->cfqd->nr_in_driver--;
+	if (!--cfqq->nr_in_driver && !cfqq->nr_queued)
+		cfqq_ran_dry(cfqq, now_ns);
+	cfqq_put(cfqq);
+}
+
 static noinline void cfq_end_flush(struct request *rq)
 {
 	struct cfq_meta_data *cfqmd = rq->q->elevator->elevator_data;
 	struct cfq_driver_data *dd = &cfqmd->dd;
 	const u64 now_ns = ktime_get_ns();
-	struct cfq_queue *last;
-	u64 ns;
+	bool kick;
 
-	guard(cfq_lock_irqsave)(cfqmd);
-	WRITE_ONCE(dd->nr_flushes, dd->nr_flushes - !!dd->nr_flushes);
-	if (unlikely(cfqmd->nr_waiting))
-		cfq_admit_waiters(cfqmd);
-	if (!dd->one_head || !rq->elv.icq || rq->flush.seq == RQ_TO_FLUSH)
-		return;
-	if (!dd->nr_in_driver) {
-		dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
-		dd->flush_ns = min_t(s64, dd->flush_ns + cfq_charge_serial(dd, now_ns),
-				     CFQ_FLUSH_NS);
+	scoped_guard(cfq_lock_irqsave, cfqmd) {
+		WRITE_ONCE(dd->nr_flushes, dd->nr_flushes - !!dd->nr_flushes);
+		if (rq->elv.icq)
+			cic_end_flush(icq_to_cic(rq->elv.icq), rq, now_ns);
+		kick = cfq_go_on(cfqmd, now_ns);
 	}
-	dd->flushed = dd->nr_in_driver;
-	ns = clamp_t(s64, dd->flush_ns, 0, now_ns - min(now_ns, rq->fifo_time));
-	dd->flush_ns -= ns;
-	last = cic_last_sync(icq_to_cic(rq->elv.icq));
-	if (last)
-		cfqq_charge(last, ns, 0, "flush");
+	if (kick)
+		blk_mq_run_hw_queues(rq->q, true);
 }
 
 static void cfq_finish_request(struct request *rq)

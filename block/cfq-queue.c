@@ -268,6 +268,32 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 }
 
 /*
+ * A flush of @cic is to come.  To others it is as a request of its last queue in the
+ * disk: they wait for it, or do not, and it is waited for what comes after it.
+ */
+void cic_begin_flush(struct cfq_io_cq *cic, u64 now_ns)
+{
+	struct cfq_queue *cfqq = cic_last_sync(cic);
+	struct cfq_data *cfqd;
+
+	if (cic->nr_flushes++ || !cfqq || !cfqd_dd(cfqq->cfqd)->one_head)
+		return;
+	cfqd = cfqq->cfqd;
+	cfqq_end_wait(cfqq, now_ns);
+	if (!cfqq_on_tree(cfqq))
+		cfqq_add_busy(cfqq, true, now_ns);
+	if (cfqq->nr_queued == 0) {
+		cfqq->lost_ns = now_ns + cfq_stuck_ns(cfqd_dd(cfqd));
+		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
+	}
+	cfqq->sent_ns = now_ns;
+	cfqq->nr_in_driver++;
+	cfqd->nr_in_driver++;
+	cfqq->ref++;
+	cic->flush_cfqq = cfqq;
+}
+
+/*
  * Must @cfqq wait for others, where order matters?  On a disk if it is a slice
  * ahead, or ahead at all and keeps the head: who is behind is in the disk, and
  * due next.  Elsewhere only for another level: to hold a flood back for a lone

@@ -28,6 +28,10 @@ struct cfq_io_cq {
 	struct cfq_queue __rcu	*cfqq[CFQ_NR_SLOTS];
 	enum cfq_slot		sync_slot;	/* of the last sync request, or first flush */
 
+	/* Flushes to come or in the device. */
+	struct cfq_queue	*flush_cfqq;	/* charged for them; owns a reference */
+	unsigned int		nr_flushes;
+
 	/* Places for requests without a descriptor, in one group. */
 	struct cfq_data		*places;	/* owns a reference for each */
 	unsigned int		nr_places;
@@ -228,6 +232,7 @@ void cfqq_favour(struct cfq_queue *cfqq, u64 now_ns);
 u64 cfqq_slice_ns(const struct cfq_queue *cfqq);
 void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq);
 void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns);
+void cic_begin_flush(struct cfq_io_cq *cic, u64 now_ns);
 bool cfqq_outran_others(const struct cfq_queue *cfqq);
 void cfqq_check_idle(struct cfq_queue *cfqq, u64 now_ns);
 void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns);

@@ -563,6 +563,7 @@ static noinline void cfq_prepare_owned(struct request *rq)
 	if (rq->elv.icq) {
 		cic_end_admission(icq_to_cic(rq->elv.icq));
 		cic_flushes(icq_to_cic(rq->elv.icq), cfqmd, rq->fifo_time);
+		cic_begin_flush(icq_to_cic(rq->elv.icq), rq->fifo_time);
 	}
 }
 
