@@ -176,8 +176,6 @@ void cfq_group_put(struct cfq_data *cfqd)
 		list_del_rcu(&cfqd->column_node);
 		WARN_ON_ONCE(member_counts(cfqd_leaf(cfqd)) ||
 			     cfqmd->active_cfqd == cfqd);
-		if (cfqmd->sync_writer == cfqd)
-			cfqmd->sync_writer = NULL;
 		if (parent)
 			kfree_rcu(cfqd, rcu);
 		cfqd = parent;

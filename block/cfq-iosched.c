@@ -570,7 +570,7 @@ static void cfq_insert_request(struct cfq_meta_data *cfqmd, struct request *rq,
 	urgent = unlikely(cfq_opf_urgent(rq->cmd_flags)) && cfqq_jumps(cfqq, rq, now_ns);
 	/* Who goes on writing waits for no commit. */
 	if (!urgent && cfqq->sync && op_is_write(req_op(rq)) &&
-	    cfqmd->sync_writer == cfqq->cfqd)
+	    cfqmd->sync_writer == cfqq)
 		cfqmd->sync_writer = NULL;
 	if (!urgent && cfqq_sends_now(cfqq, rq, now_ns)) {
 		cfqq_send_now(cfqq, rq, now_ns);
@@ -1253,9 +1253,9 @@ static void cfqq_completed(struct cfq_queue *cfqq, const struct cfq_done *done)
 		cfqd->cfqmd->nr_written_back -= cfq_opf_written_back(done->opf);
 	}
 
-	if (op_is_write(done->opf) && cfqq->sync && !cfqq->shared &&
+	if (op_is_write(done->opf) && cfqq->owned && !cfqq->shared &&
 	    !cfq_opf_urgent(done->opf)) {
-		cfqd->cfqmd->sync_writer = cfqd;
+		cfqd->cfqmd->sync_writer = cfqq;
 		cfqd->cfqmd->sync_written_ns = done->end_ns;
 	}
 	if (cfq_charges_completed(dd, done->opf)) {

@@ -205,6 +205,9 @@ static void cfqq_note_left(const struct cfq_queue *cfqq)
 	struct cfq_service_tree *st = cfq_entity_tree(&cfqq->entity);
 	const s64 lead = cfqq->entity.vdisktime - st->min_vdisktime;
 
+	/* On flash one may be ahead of its equals by any time. */
+	if (!cfqd_dd(cfqq->cfqd)->one_head || !cfqq->sync || !cfqq->sent_ns)
+		return;
 	st->left_ns = max(st->left_ns, cfqq->last_end_ns);
 	if ((s64)(st->left_vdisktime - st->min_vdisktime) <= max(lead, 0LL))
 		st->left_vdisktime = cfqq->entity.vdisktime;
@@ -321,6 +324,8 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 
 	list_del_init(&cfqq->idle_node);
 	cfq_st_del(&cfqq->entity);
+	if (!cfqq->owned)
+		cfqq_note_left(cfqq);
 	cfqd->nr_sync_busy -= cfqq->sync;
 	if (!cfq_trees_busy(&cfqd->queues))
 		cfq_group_not_busy(cfqd, now_ns);
@@ -393,9 +398,6 @@ static noinline void cfqq_free(struct cfq_queue *cfqq)
 		return;
 	if (cfqq_on_tree(cfqq))
 		cfqq_leave(cfqq, cfqq->last_end_ns);
-	/* On flash one may be ahead of its equals by any time. */
-	if (cfqd_dd(cfqd)->one_head && cfqq->sync && cfqq->sent_ns)
-		cfqq_note_left(cfqq);
 	if (cfqd->favoured_cfqq == cfqq)
 		cfqd->favoured_cfqq = NULL;
 	if (cfqd->cfqmd->last_cfqq == cfqq)
@@ -423,6 +425,10 @@ void cfqq_disown(struct cfq_queue *cfqq)
 	bool waited_for = cfqmd->dd.strict;
 
 	WRITE_ONCE(cfqq->owned, false);
+	if (cfqmd->sync_writer == cfqq)
+		cfqmd->sync_writer = NULL;
+	if (!cfqq_on_tree(cfqq))
+		cfqq_note_left(cfqq);
 	if (cfqq->nr_in_driver)
 		cfq_done_meanwhile(cfqmd);
 	if (cfqq_is_active(cfqq) && !cfqq->nr_queued && !cfqq_worth_waiting(cfqq)) {
@@ -491,7 +497,7 @@ void cic_put_cfqq(struct cfq_io_cq *cic, enum cfq_slot slot)
 	if (!cfqq)
 		return;
 	RCU_INIT_POINTER(cic->cfqq[slot], NULL);
-	if (cfqq->shared)
+	if (slot < CFQ_SLOT_SYNC)
 		cfqq_put(cfqq);
 	else
 		cfqq_disown(cfqq);
@@ -533,39 +539,40 @@ bool cic_shares_cfqq(const struct cfq_io_cq *cic, const struct cfq_queue *cfqq, 
 #define CFQ_CAUSE_NS		NSEC_PER_MSEC
 
 /*
- * For whom does a kernel thread write @rq to a journal?  On a disk, unless it is
- * told, for the task whose write was just completed, and who has sent none since:
+ * For whose queue does a kernel thread write @rq to a journal?  On a disk, unless it
+ * is told, for that whose write was just completed, and which has sent none since:
  * the memory of a block of inodes is of who was the first to read it.  Without a
  * head, where there may be one all the time, only if memory does not tell.  Else
- * for whom it began.
+ * for which it began.  Return: NULL if it is told, with @slot and @cfqc, or its own.
  */
-static noinline enum cfq_slot
-cfq_journal_slot(const struct cfq_io_cq *cic, struct request *rq, enum cfq_slot slot,
+static noinline struct cfq_queue *
+cfq_journal_cfqq(struct cfq_io_cq *cic, struct request *rq, enum cfq_slot *slot,
 		 struct cfq_cgroup **cfqc, u64 now_ns)
 {
+	struct cfq_queue *last = cic_cfqq(cic, CFQ_SLOT_BEHALF), *cause;
 	const struct cfq_meta_data *cfqmd = cic_cfqmd(cic);
-	const struct cfq_queue *cfqq = cic_cfqq(cic, CFQ_SLOT_BEHALF);
-	const bool follows = cfqmd->sync_writer && cfqmd->sync_writer->cfqc &&
-			     cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns;
-	struct cfq_cgroup *cause = NULL;
 	struct bio *bio;
 
-	if (!follows || !cfqmd->dd.one_head || cfq_opf_written_back(rq->cmd_flags) ||
+	cause = cfqmd->sync_written_ns + CFQ_CAUSE_NS > now_ns ? cfqmd->sync_writer : NULL;
+	if (!cause || !cfqmd->dd.one_head || cfq_opf_written_back(rq->cmd_flags) ||
 	    cfq_bio_told(rq->bio)) {
 		__rq_for_each_bio(bio, rq) {
-			slot = cfq_bio_slot(bio, cfqc);
-			if (slot == CFQ_SLOT_BEHALF)
-				return slot;
+			*slot = cfq_bio_slot(bio, cfqc);
+			if (*slot == CFQ_SLOT_BEHALF)
+				return NULL;
 		}
 	}
-	if (follows)
-		cause = cfqmd->sync_writer->cfqc;
-	else if (cfqq && cfqq->sent_ns + NSEC_PER_SEC > now_ns)
-		cause = cfqq->cfqd->cfqc;
-	if (!cause || cause == *cfqc)
-		return slot;
-	*cfqc = cause;
-	return CFQ_SLOT_BEHALF;
+	if (!cause && last && last->owned && last->sent_ns + NSEC_PER_SEC > now_ns)
+		cause = last;
+	if (!cause || !cause->cfqd->cfqc)
+		return NULL;
+	if (cause != last) {
+		cic_put_cfqq(cic, CFQ_SLOT_BEHALF);
+		cause->ref++;
+		rcu_assign_pointer(cic->cfqq[CFQ_SLOT_BEHALF], cause);
+	}
+	WRITE_ONCE(cic->sync_slot, CFQ_SLOT_BEHALF);
+	return cause;
 }
 
 /*
@@ -584,8 +591,11 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic, struct request *rq, u64 no
 	slot = cfq_bio_slot(rq->bio, &cfqc);
 	if (unlikely(cfq_opf_urgent(rq->cmd_flags)) &&
 	    slot != CFQ_SLOT_ASYNC && op_is_write(req_op(rq)) &&
-	    (current->flags & PF_KTHREAD))
-		slot = cfq_journal_slot(cic, rq, slot, &cfqc, now_ns);
+	    (current->flags & PF_KTHREAD)) {
+		cfqq = cfq_journal_cfqq(cic, rq, &slot, &cfqc, now_ns);
+		if (cfqq)
+			return cfqq;
+	}
 
 	cfqq = cic_cfqq(cic, slot);
 	if (slot >= CFQ_SLOT_SYNC && cfqq && cfqq->cfqd->cfqc != cfqc &&
@@ -596,7 +606,7 @@ struct cfq_queue *cic_get_cfqq(struct cfq_io_cq *cic, struct request *rq, u64 no
 	if (slot >= CFQ_SLOT_BEHALF)
 		WRITE_ONCE(cic->sync_slot, slot);
 	if (unlikely(!cfqq || cfqq->cfqd->cfqc != cfqc ||
-		     (cfqq->shared && cfqq->ioprio != ioprio)))
+		     (cfqq->shared ? cfqq->ioprio != ioprio : slot < CFQ_SLOT_SYNC)))
 		return cic_renew_cfqq(cic, cfqc, slot, ioprio);
 	/* That of async queues depends on the tunables. */
 	if (unlikely(cfqq->ioprio != ioprio || slot == CFQ_SLOT_ASYNC)) {

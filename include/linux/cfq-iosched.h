@@ -382,7 +382,7 @@ struct cfq_meta_data {
 	u64			other_sent_ns;	/* when one was asked for in order */
 	u64			repay_until_ns;	/* the task that inserts; 0 if none */
 	u64			repay_ns;	/* no longer than that */
-	struct cfq_data		*sync_writer;	/* whose sync write was last completed */
+	struct cfq_queue	*sync_writer;	/* whose sync write was last completed */
 	u64			sync_written_ns;
 	unsigned int		nr_queued;	/* on any cfq_queue */
 	unsigned int		nr_async;	/* queued, or in the device */
