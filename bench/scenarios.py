@@ -282,6 +282,19 @@ def commit():
     )
 
 
+def commit_cached():
+    return Scenario(
+        "commit_cached",
+        "programs",
+        "commit",
+        "the same on a disk with a write cache",
+        "commit.sh 0 7",
+        goal="p99 beside <= 2x, max <= 4x alone; writer >= 90 % of its ninth",
+        memory=PROGRAMS_MB,
+        environment={"DISK_PARAMS": "write_cache=1"},
+    )
+
+
 def startup(
     name,
     what,
@@ -356,6 +369,7 @@ def matrix(device, ramp, seconds):
 
 PROGRAMS = [
     commit(),
+    commit_cached(),
     startup(
         "startup", "800 : 100", "0 7", "<= 1.25x; the others all of their rate after"
     ),

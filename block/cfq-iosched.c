@@ -44,8 +44,9 @@
  *    Streams and asynchronous queues keep the head for long.  If a seeky queue
  *    that ran dry is the only one of its class, or due before one of these, we
  *    wait for it, too (group_idle), or for another one of its class: else a
- *    lower class, another group or a stream would get its time.  So a group that
- *    commits is waited for between what its task and the journal's thread send.
+ *    lower class, another group or a stream would get its time.  Of who
+ *    commits is also what the journal's thread writes and flushes meanwhile, so
+ *    he is waited for in between (cfq_journal_cfqq()).
  *    And what keeps the head for long sends nothing while a synchronous queue
  *    that is due before it has a request in the disk.
  *
@@ -68,7 +69,8 @@
  *    others: cfq_opf_urgent().
  *
  * Flushes, and data that had to wait for one, do not pass through here.  On a
- * disk their time is charged when they end (cfq_end_flush()).
+ * disk they are for others as a request of their task's last queue in the disk
+ * (cic_begin_flush()), whose time is charged when they end (cic_end_flush()).
  */
 #include <linux/blk-cgroup.h>
 #include <linux/module.h>

@@ -285,7 +285,7 @@ void cic_begin_flush(struct cfq_io_cq *cic, u64 now_ns)
 	cfqq_end_wait(cfqq, now_ns);
 	if (!cfqq_on_tree(cfqq))
 		cfqq_add_busy(cfqq, true, now_ns);
-	if (cfqq->nr_queued == 0) {
+	if (!cfqq->nr_queued) {
 		cfqq->lost_ns = now_ns + cfq_stuck_ns(cfqd_dd(cfqd));
 		list_move_tail(&cfqq->idle_node, &cfqd->cfqmd->sent_cfqqs);
 	}

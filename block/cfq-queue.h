@@ -13,11 +13,12 @@
 
 /*
  * The queues of a task on a device: its own from CFQ_SLOT_SYNC on, one for each
- * class; before these the shared ones that it used last.
+ * class; before these the shared ones that it used last, or, of a journal's
+ * thread, that for which it wrote.
  */
 enum cfq_slot {
 	CFQ_SLOT_ASYNC,
-	CFQ_SLOT_BEHALF,	/* sync, on behalf of another group */
+	CFQ_SLOT_BEHALF,	/* sync, for another group, or of who commits */
 	CFQ_SLOT_SYNC,
 	CFQ_NR_SLOTS = CFQ_SLOT_SYNC + CFQ_NR_CLASSES,
 };

@@ -267,8 +267,8 @@ struct cfq_done {
 /*
  * The requests of a task (sync) or of a priority (shared), under cfqmd->lock.
  * A reference is held by each cfq_io_cq and shared table that hands the queue
- * out, by each task in line, by each request until what it left is looked at,
- * and as the active one.  @owned and @nr_queued are read locklessly, too.
+ * out, by each task in line or that flushes, by each request until what it left
+ * is looked at, and as the active one.  @owned and @nr_queued are read locklessly, too.
  */
 struct cfq_queue {
 	struct rcu_head		rcu;		/* see cfq_io_cq */
@@ -325,7 +325,7 @@ struct cfq_data {
 	/* Async, and sync for others than the tasks of the group. */
 	struct cfq_queue	*shared_cfqq[2][CFQ_NR_SHARED];
 	unsigned int		nr_queued;	/* requests */
-	unsigned int		nr_in_driver;	/* requests */
+	unsigned int		nr_in_driver;	/* and disk queues that flush, each as one */
 	unsigned int		nr_async;	/* of both */
 	unsigned int		nr_sync_busy;	/* sync queues on the trees */
 	u32			seek_history;	/* of all its tasks together */

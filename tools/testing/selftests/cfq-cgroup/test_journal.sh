@@ -902,36 +902,61 @@ appended() {
 	APPENDED=$(($(wc -c <"$MNT/log") / 4096))
 }
 
-# commits_beside PERCENT PRIORITY LOAD PROCESSES [OPTION...]: who commits, alone and beside a load
-# of another group of priority 7
+# commits_beside PERCENT PRIORITY GROUP LOAD PROCESSES [OPTION...]: who commits, alone and beside a
+# load of a group of priority 7, or his own; of a disk with the parameter $CACHE
 commits_beside() {
-	local least=$1 alone
+	local least=$1 other=$3 alone
 
-	load_disk
+	load_disk ${CACHE:+"$CACHE"}
 	make_ext4 "$DEV" 2G 1 1
 	use_ext4 "$DEV" "$MNT"
 	make_group commits "$2"
 	make_group other 7
 	appended commits
 	alone=$APPENDED
-	shift 2
-	start_load other - "$1" "$2" "$FLOOD_MB" ${3:+"$3" "$4"}
+	shift 3
+	start_load "$other" - "$1" "$2" "$FLOOD_MB" ${3:+"$3" ${4:+"$4"}}
 	sleep 1
 	appended commits
 	expect "alone $alone times, beside others $APPENDED" \
 		"$alone > 50 && $APPENDED >= $alone * $least / 100"
 	await
 	leave_files
+	CACHE=
 }
 
 commits_flood() {
 	title "beside 32 reads of an eighth of its weight who commits has 70 % of its rate"
-	commits_beside 70 0 read 1 --ioengine=libaio --iodepth=32
+	commits_beside 70 0 other read 1 --ioengine=libaio --iodepth=32
 }
 
 commits_equal() {
 	title "beside eight readers of equal weight 40 %"
-	commits_beside 40 7 read 8
+	commits_beside 40 7 other read 8
+}
+
+# Each of his commits flushes the cache
+commits_cached() {
+	title "and on a disk with a write cache beside 32 reads of an eighth of its weight 70 %"
+	CACHE=write_cache=1
+	commits_beside 70 0 other read 1 --ioengine=libaio --iodepth=32
+}
+
+commits_cached_equal() {
+	title "beside four streams of equal weight 40 %"
+	CACHE=write_cache=1
+	commits_beside 40 7 other seq 4
+}
+
+commits_in_group() {
+	title "beside four streams of its own group 15 %"
+	commits_beside 15 7 commits seq 4 --direct=0
+}
+
+commits_cached_in_group() {
+	title "and on a disk with a write cache beside one stream of its own group 40 %"
+	CACHE=write_cache=1
+	commits_beside 40 7 commits seq 1
 }
 
 # The first one to read a block of inodes owns its memory.
@@ -960,7 +985,8 @@ mount_unified
 run_cases idle_task_creates swap_hog idle_creates idle_uring idle_ls idle_crowd_ls idle_ls_ahead \
 	idle_writes idle_pieces idle_truncates idle_checkpoints rt_fsync sync_writes \
 	limit_journal light_journal light_looks many_look swap fsync_only commits_flood \
-	commits_equal looked_before meta_flood meta_hangs meta_wanted cold_file \
+	commits_equal commits_cached commits_cached_equal commits_in_group \
+	commits_cached_in_group looked_before meta_flood meta_hangs meta_wanted cold_file \
 	: idle_sharers idle_rewrites idle_removes idle_touches fsync_shares idle_meta_flood \
 	idle_task_meta_flood meta_written_back meta_synced borrows_little idle_tasks_ls \
 	idle_maps meta_crowd
