@@ -205,6 +205,7 @@ static void cfqq_insert(struct cfq_queue *cfqq, struct request *rq, bool urgent,
 	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued + 1);
 	cfqmd->last_cfqq = cfqq;
 	WRITE_ONCE(cfqmd->nr_queued, cfqmd->nr_queued + 1);
+	cfqmd->nr_before_flush += !!(rq->rq_flags & RQF_FLUSH_SEQ);
 	if (!cfqd->nr_queued++)
 		cfq_group_ready(cfqd, 1);
 	cfqq_update_statistics(cfqq, rq, urgent, now_ns);
@@ -1436,6 +1437,20 @@ static void cfq_requeue_request(struct request *rq)
 		cfq_release_request(rq, true);
 }
 
+/* No flush of @cic is to come any more, or they are for another queue. */
+void cic_leave_flush(struct cfq_io_cq *cic, u64 now_ns)
+{
+	struct cfq_queue *cfqq = cic->flush_cfqq;
+
+	if (!cfqq)
+		return;
+	cic->flush_cfqq = NULL;
+	cfqq->cfqd->nr_in_driver--;
+	if (!--cfqq->nr_in_driver && !cfqq->nr_queued)
+		cfqq_ran_dry(cfqq, now_ns);
+	cfqq_put(cfqq);
+}
+
 /*
  * A request with a flush is done with, or was never sent.  A disk's time for it
  * is charged to the queue that its task used last: what was taken from others
@@ -1446,10 +1461,9 @@ static void cfq_requeue_request(struct request *rq)
 static void cic_end_flush(struct cfq_io_cq *cic, struct request *rq, u64 now_ns)
 {
 	struct cfq_driver_data *dd = &cic_cfqmd(cic)->dd;
-	struct cfq_queue *cfqq = cic->flush_cfqq;
 	u64 ns;
 
-	if (cfqq && dd->one_head && rq->flush.seq != RQ_TO_FLUSH) {
+	if (dd->one_head && rq->flush.seq != RQ_TO_FLUSH) {
 		if (!dd->nr_in_driver) {
 			dd->charged_until_ns = max(dd->charged_until_ns, rq->fifo_time);
 			dd->flush_ns = min_t(s64, dd->flush_ns + cfq_charge_serial(dd, now_ns),
@@ -1458,15 +1472,11 @@ static void cic_end_flush(struct cfq_io_cq *cic, struct request *rq, u64 now_ns)
 		dd->flushed = dd->nr_in_driver;
 		ns = clamp_t(s64, dd->flush_ns, 0, now_ns - min(now_ns, rq->fifo_time));
 		dd->flush_ns -= ns;
-		cfqq_charge(cfqq, ns, 0, "flush");
+		if (cic->flush_cfqq)
+			cfqq_charge(cic->flush_cfqq, ns, 0, "flush");
 	}
-	if (--cic->nr_flushes || !cfqq)
-		return;
-	cic->flush_cfqq = NULL;
-	cfqq->cfqd->nr_in_driver--;
-	if (!--cfqq->nr_in_driver && !cfqq->nr_queued)
-		cfqq_ran_dry(cfqq, now_ns);
-	cfqq_put(cfqq);
+	if (!--cic->nr_flushes)
+		cic_leave_flush(cic, now_ns);
 }
 
 static noinline void cfq_end_flush(struct request *rq)

@@ -184,6 +184,7 @@ void cfqq_unlink_rq(struct cfq_queue *cfqq, struct request *rq)
 		q->last_merge = NULL;
 	WRITE_ONCE(cfqq->nr_queued, cfqq->nr_queued - 1);
 	WRITE_ONCE(cfqd->cfqmd->nr_queued, cfqd->cfqmd->nr_queued - 1);
+	cfqd->cfqmd->nr_before_flush -= !!(rq->rq_flags & RQF_FLUSH_SEQ);
 	if (!--cfqd->nr_queued)
 		cfq_group_ready(cfqd, -1);
 }
@@ -272,17 +273,30 @@ void cfqq_add_busy(struct cfq_queue *cfqq, bool urgent, u64 now_ns)
 
 /*
  * A flush of @cic is to come.  To others it is as a request of its last queue in the
- * disk: they wait for it, or do not, and it is waited for what comes after it.
+ * disk: they wait for it, or do not, and what comes after it is waited for.  Not so
+ * if a thread wrote for that long ago.
  */
 void cic_begin_flush(struct cfq_io_cq *cic, u64 now_ns)
 {
 	struct cfq_queue *cfqq = cic_last_sync(cic);
+	const struct cfq_tunables *tun;
+	struct cfq_service_tree *st;
 	struct cfq_data *cfqd;
 
-	if (cic->nr_flushes++ || !cfqq || !cfqd_dd(cfqq->cfqd)->one_head)
+	cic->nr_flushes++;
+	if (!cfqq || cfqq == cic->flush_cfqq || !cfqd_dd(cfqq->cfqd)->one_head ||
+	    ((current->flags & PF_KTHREAD) && cfqq == cic_cfqq(cic, CFQ_SLOT_BEHALF) &&
+	     (!cfqq->owned || cfqq->sent_ns + NSEC_PER_SEC <= now_ns)))
 		return;
+	cic_leave_flush(cic, now_ns);
 	cfqd = cfqq->cfqd;
+	tun = &cfqd_dd(cfqd)->tun;
+	st = cfq_entity_tree(&cfqq->entity);
 	cfqq_end_wait(cfqq, now_ns);
+	if (!cfqq->nr_queued && !cfqq->nr_in_driver)
+		cfq_add_think_time(&cfqq->think, tun, cfqq->last_end_ns, now_ns);
+	cfq_add_think_time(&st->think, tun, st->empty_since_ns, now_ns);
+	st->empty_since_ns = 0;
 	if (!cfqq_on_tree(cfqq))
 		cfqq_add_busy(cfqq, true, now_ns);
 	if (!cfqq->nr_queued) {
@@ -324,14 +338,17 @@ void cfqq_leave(struct cfq_queue *cfqq, u64 now_ns)
 
 	list_del_init(&cfqq->idle_node);
 	cfq_st_del(&cfqq->entity);
-	if (!cfqq->owned)
+	if (!cfqq->owned && cfqq != &cfqd->cfqmd->oom_cfqq)
 		cfqq_note_left(cfqq);
 	cfqd->nr_sync_busy -= cfqq->sync;
 	if (!cfq_trees_busy(&cfqd->queues))
 		cfq_group_not_busy(cfqd, now_ns);
 }
 
-/* Stop waiting for what hangs in the device.  Return: whether something did. */
+/*
+ * Stop waiting for what hangs in the device: also for a flush, if it waits for data
+ * that is queued.  Return: whether something did.
+ */
 bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 {
 	struct cfq_queue *cfqq;
@@ -341,7 +358,8 @@ bool cfq_end_stuck(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 	while ((cfqq = list_first_entry_or_null(&cfqmd->sent_cfqqs,
 						struct cfq_queue, idle_node)) &&
-	       cfqq->lost_ns <= now_ns) {
+	       (cfqq->lost_ns <= now_ns ||
+		(cfqmd->nr_before_flush && !cfqmd->dd.nr_in_driver))) {
 		if (cfqq_is_active(cfqq))
 			cfq_expire_active(cfqq->cfqd, now_ns, "idle");
 		cfqq_leave(cfqq, now_ns);
@@ -564,7 +582,7 @@ cfq_journal_cfqq(struct cfq_io_cq *cic, struct request *rq, enum cfq_slot *slot,
 	}
 	if (!cause && last && last->owned && last->sent_ns + NSEC_PER_SEC > now_ns)
 		cause = last;
-	if (!cause || !cause->cfqd->cfqc)
+	if (!cause || (IS_ENABLED(CONFIG_CFQ_CGROUP) && !cause->cfqd->cfqc))
 		return NULL;
 	if (cause != last) {
 		cic_put_cfqq(cic, CFQ_SLOT_BEHALF);

@@ -30,7 +30,7 @@ struct cfq_io_cq {
 	enum cfq_slot		sync_slot;	/* of the last sync request, or first flush */
 
 	/* Flushes to come or in the device. */
-	struct cfq_queue	*flush_cfqq;	/* charged for them; owns a reference */
+	struct cfq_queue	*flush_cfqq;	/* charged for them, a reference; or NULL */
 	unsigned int		nr_flushes;
 
 	/* Places for requests without a descriptor, in one group. */
@@ -288,6 +288,7 @@ static inline void cfq_end_idle(struct cfq_meta_data *cfqmd, u64 now_ns)
 
 /* block/cfq-iosched.c */
 extern struct elevator_type iosched_cfq;
+void cic_leave_flush(struct cfq_io_cq *cic, u64 now_ns);
 void cfqq_charge(struct cfq_queue *cfqq, u64 spent_ns, u64 estimate_ns,
 		 const char *reason);
 

@@ -7,7 +7,7 @@
  * first, and the clock of its tree.  What holds:
  *
  *  - Who is on a tree is waited for by those ahead of it.  A queue is there
- *    while it has requests, queued or in the device and not lost
+ *    while it has requests or flushes, queued or in the device and not lost
  *    (cfq_end_stuck()), or will have one in a moment: on a disk as the active
  *    queue, elsewhere for a group_idle (cfqq_check_idle()); a group while one
  *    of its queues or child groups is.

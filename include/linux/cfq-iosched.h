@@ -291,7 +291,7 @@ struct cfq_queue {
 	bool			owned;		/* more requests may come */
 	unsigned int		nr_in_line;	/* tasks, for a descriptor */
 
-	u64			sent_ns;	/* when the last request was */
+	u64			sent_ns;	/* when the last request was, or flush came */
 	u64			lost_ns;	/* not waited for from then on: all is sent */
 	u64			cost_ns;	/* of a request, about */
 	u64			slice_start_ns;	/* while active */
@@ -385,6 +385,7 @@ struct cfq_meta_data {
 	struct cfq_queue	*sync_writer;	/* whose sync write was last completed */
 	u64			sync_written_ns;
 	unsigned int		nr_queued;	/* on any cfq_queue */
+	unsigned int		nr_before_flush; /* queued data for which flushes wait */
 	unsigned int		nr_async;	/* queued, or in the device */
 	struct cfq_queue	*last_cfqq;	/* queued the last; NULL if it was freed */
 	struct list_head	sent_cfqqs;	/* none queued, some in the device */

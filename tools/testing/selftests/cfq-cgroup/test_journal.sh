@@ -959,6 +959,23 @@ commits_cached_in_group() {
 	commits_beside 40 7 commits seq 1
 }
 
+# Such data are queued as others are, and no flush begins before they are written
+flush_after_data() {
+	local before
+
+	title "where a disk has no FUA, data for which a flush waits do not wait for it"
+	load_disk write_cache=1 fua=0
+	make_group commits 0
+	make_group other 4
+	start_load commits - write 1 0 --fdatasync=1
+	start_load other - write 4 "$FLOOD_MB" --sync=dsync
+	sleep 1
+	before=$(stat commits requests)
+	sleep 4
+	expect "$(($(stat commits requests) - before)) requests in 4 s" \
+		"$(stat commits requests) - $before > 100"
+}
+
 # The first one to read a block of inodes owns its memory.
 looked_before() {
 	title "who has only looked at a directory does not pay for commits in it"
@@ -986,7 +1003,8 @@ run_cases idle_task_creates swap_hog idle_creates idle_uring idle_ls idle_crowd_
 	idle_writes idle_pieces idle_truncates idle_checkpoints rt_fsync sync_writes \
 	limit_journal light_journal light_looks many_look swap fsync_only commits_flood \
 	commits_equal commits_cached commits_cached_equal commits_in_group \
-	commits_cached_in_group looked_before meta_flood meta_hangs meta_wanted cold_file \
+	commits_cached_in_group flush_after_data looked_before meta_flood \
+	meta_hangs meta_wanted cold_file \
 	: idle_sharers idle_rewrites idle_removes idle_touches fsync_shares idle_meta_flood \
 	idle_task_meta_flood meta_written_back meta_synced borrows_little idle_tasks_ls \
 	idle_maps meta_crowd

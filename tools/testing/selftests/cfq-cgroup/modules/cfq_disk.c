@@ -196,6 +196,10 @@ static bool write_cache;
 module_param(write_cache, bool, 0444);
 MODULE_PARM_DESC(write_cache, "complete writes when the buffer has them (default 0)");
 
+static bool fua = true;
+module_param(fua, bool, 0444);
+MODULE_PARM_DESC(fua, "with a write cache, writes can pass it (default 1)");
+
 static bool rotational = true;
 module_param(rotational, bool, 0444);
 MODULE_PARM_DESC(rotational, "tell the block layer that it rotates (default 1)");
@@ -621,7 +625,7 @@ static void disk_reset_stat(struct cfq_device *dev)
 static void disk_set_limits(struct queue_limits *lim)
 {
 	if (write_cache)
-		lim->features |= BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA;
+		lim->features |= BLK_FEAT_WRITE_CACHE | (fua ? BLK_FEAT_FUA : 0);
 	if (rotational)
 		lim->features |= BLK_FEAT_ROTATIONAL;
 	/* No request is of two actuators. */
